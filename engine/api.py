@@ -1,0 +1,151 @@
+"""What crosses the engine's edge: requests, drafts, the stop flag, the error tree.
+
+Imports no torch, so that a language server can speak of drafts before any model is loaded. Knows no LSP.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import Literal, Protocol
+
+import msgspec
+
+# ------------------------------------------------------------------------------------------------ errors
+#
+#   MercuryError
+#   ├── ModelError
+#   │   ├── ModelMissing        nothing in the cache folder: `mercury-lsp pull` mends it
+#   │   ├── CheckpointInvalid   a file is there and is not what it should be
+#   │   └── DownloadFailed      offline, wrong hash, full disk
+#   ├── EngineUnavailable       a remote engine does not answer
+#   ├── RequestInvalid          a request that no engine could serve
+#   └── SettingInvalid          a setting that names nothing we have
+
+
+class MercuryError(Exception):
+    """Anything in the user's world that went wrong; `str()` is one line that names the thing and the mend."""
+
+
+class ModelError(MercuryError):
+    """The model could not be had."""
+
+
+class ModelMissing(ModelError):
+    """The model's files are not in the cache folder."""
+
+
+class CheckpointInvalid(ModelError):
+    """A model file is damaged, or of a kind that is not supported."""
+
+
+class DownloadFailed(ModelError):
+    """The model's files could not be fetched."""
+
+
+class EngineUnavailable(MercuryError):
+    """The remote engine does not answer."""
+
+
+class RequestInvalid(MercuryError):
+    """The request cannot be served by any engine."""
+
+
+class SettingInvalid(MercuryError):
+    """A setting has a value that cannot be used."""
+
+
+# ------------------------------------------------------------------------------------------------ requests
+
+
+class StopFlag:
+    """Asks the engine to end at its next denoise step. Set once, never cleared: one flag a request."""
+
+    __slots__ = ("_event",)
+
+    def __init__(self) -> None:
+        self._event = threading.Event()
+
+    def set(self) -> None:
+        self._event.set()
+
+    def is_set(self) -> bool:
+        return self._event.is_set()
+
+
+class Related(msgspec.Struct, frozen=True):
+    """A piece of text from elsewhere that bears on the hole: the head of the file, a definition the code refers to."""
+
+    path: str
+    text: str
+
+
+class InfillRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """Fill the hole between `prefix` and `suffix`.
+
+    The texts use `\\n` only. They may be longer than the model can see: the engine cuts them to its layout, the prefix from the
+    left and the suffix from the right. For the prefix cache to hold between keystrokes their far ends should move in coarse steps.
+    """
+
+    prefix: str
+    suffix: str
+    path: str = ""  # as shown to the model, relative to the workspace, with forward slashes
+    related: tuple[Related, ...] = ()  # most relevant last, so that what changes rarely stays in front
+    multiline: bool = False  # False: the draft ends before the first line break
+    max_tokens: int = 64
+    deadline: float | None = None  # `time.monotonic()` seconds; what is committed by then is the draft
+    verify: bool = True  # False: commitment goes by confidence alone, without the causal forward
+
+
+class Draft(msgspec.Struct, frozen=True, kw_only=True):
+    """What the engine yields. `text` is valid as it stands, however the decoding ended."""
+
+    text: str
+    confidence: float  # geometric mean of the committed tokens' probabilities, 0..1; 0 where `text` is empty
+    tokens: int  # committed, the end-of-middle token included
+    denoise_steps: int  # forwards over a masked block
+    forwards: int  # all forwards after prefill, verification included
+    prefill_tokens: int  # prompt tokens that were not in the prefix cache
+    latency_ms: float
+    ended: Literal["end", "line", "length", "deadline", "stopped"]  # why decoding ended
+    model: str
+
+
+class Engine(Protocol):
+    """Anything that fills holes: the local model, a remote engine, a script."""
+
+    name: str
+
+    def infill(self, request: InfillRequest, stop: StopFlag) -> Draft:
+        """Fill one hole. Returns early with what is committed when `stop` is set or the deadline passes. Not thread-safe.
+
+        Raises `MercuryError` where the engine itself fails.
+        """
+        ...
+
+
+class EngineConfig(msgspec.Struct, frozen=True, kw_only=True):
+    """Which engine to load and how it runs."""
+
+    model: str = "quicksilver-135m"  # a catalogued name, or `scripted:FILE`
+    url: str | None = None  # a remote engine's base URL instead of a local model
+    threads: int | None = None  # None: physical cores − 1, at least 1
+    dtype: Literal["auto", "float32", "bfloat16"] = "auto"
+
+
+def load_engine(config: EngineConfig) -> Engine:
+    """Load what `config` names; this is where torch is first imported.
+
+    Raises `ModelMissing`, `CheckpointInvalid`, `SettingInvalid` or `EngineUnavailable`.
+    """
+    if config.url is not None:
+        from engine.remote import RemoteEngine
+
+        return RemoteEngine(config.url)
+    kind, _, argument = config.model.partition(":")
+    if kind == "scripted":
+        from engine.scripted import ScriptedEngine
+
+        return ScriptedEngine.from_file(argument)
+    from engine.engine import LocalEngine
+
+    return LocalEngine.load(config)

@@ -1,0 +1,74 @@
+"""Read an adapter: low-rank additions to every linear map, rows for the special ids, and the prompt layout it was trained on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import torch
+from safetensors import SafetensorError, safe_open
+from torch import Tensor
+
+from engine.api import CheckpointInvalid
+from engine.config import InfillLayout
+
+MAPS = ("qkv", "o", "gu", "dn")
+
+
+class Adapter:
+    """An adapter's tensors, kept as stored: `layers.i.map.A` [rank, in], `layers.i.map.B` [out, rank], `special` [ids, width]."""
+
+    def __init__(self, tensors: Mapping[str, Tensor], metadata: Mapping[str, str], path: Path) -> None:
+        self._tensors = tensors
+        self.path = path
+        self.layout = _layout(metadata, path)
+        self.special = self._tensor("special")
+
+    @classmethod
+    def load(cls, path: Path) -> Adapter:
+        """Raises `CheckpointInvalid` when the file is not safetensors or lacks what an adapter must say."""
+        try:
+            with safe_open(path, framework="pt") as file:
+                return cls({name: file.get_tensor(name) for name in file.keys()}, file.metadata() or {}, path)
+        except (SafetensorError, OSError) as error:
+            raise CheckpointInvalid(f"{path}: not a readable adapter ({error})") from None
+
+    def delta(self, layer: int, name: str) -> Tensor:
+        """What the adapter adds to a map's weight, float32 [out, in]. Raises `CheckpointInvalid` when the layer is not in it."""
+        a, b = self._tensor(f"layers.{layer}.{name}.A"), self._tensor(f"layers.{layer}.{name}.B")
+        return b.float() @ a.float()
+
+    def _tensor(self, name: str) -> Tensor:
+        try:
+            return self._tensors[name]
+        except KeyError:
+            raise CheckpointInvalid(f"{self.path}: tensor {name!r} is missing") from None
+
+
+# The first adapter says neither; these are what it was trained with.
+_DEFAULTS = {"block": "8", "related_id": ""}
+
+
+def _layout(metadata: Mapping[str, str], path: Path) -> InfillLayout:
+    said = {**_DEFAULTS, **metadata}
+    try:
+        return InfillLayout(
+            path_id=int(said["path_id"]),
+            suffix_id=int(said["suffix_id"]),
+            prefix_id=int(said["prefix_id"]),
+            end_id=int(said["end_of_middle_id"]),
+            mask_id=int(said["mask_id"]),
+            context=int(said["trained_tokens_per_row"]),
+            block=int(said["block"]),
+            related_id=int(said["related_id"]) if said["related_id"] else None,
+        )
+    except (KeyError, ValueError) as error:
+        raise CheckpointInvalid(f"{path}: the adapter's metadata does not say its layout ({error})") from None
+
+
+def merge(weight: Tensor, adapter: Adapter, layer: int, name: str, dtype: torch.dtype) -> Tensor:
+    """`weight` [out, in] float32 with the adapter's addition, in `dtype`. Changes `weight` in place. Raises `CheckpointInvalid` on other shapes."""
+    delta = adapter.delta(layer, name)
+    if delta.shape != weight.shape:
+        raise CheckpointInvalid(f"{adapter.path}: layers.{layer}.{name} is {list(delta.shape)}, the base has {list(weight.shape)}")
+    return weight.add_(delta).to(dtype)

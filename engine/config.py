@@ -1,0 +1,48 @@
+"""What a checkpoint says of itself: the backbone's numbers, the tokenizer's tables, the infill layout. Frozen values, no tensors."""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class DenseConfig(msgspec.Struct, frozen=True, kw_only=True):
+    """A dense transformer: RMSNorm, rotary, grouped-query attention, SwiGLU."""
+
+    layers: int
+    width: int
+    heads: int
+    kv_heads: int
+    head_dim: int
+    mlp: int
+    vocab: int
+    rope_theta: float
+    norm_eps: float
+    max_positions: int
+    qkv_bias: bool = False  # Qwen2
+    qk_norm: bool = False  # Qwen3
+
+
+class TokenizerTables(msgspec.Struct, frozen=True, kw_only=True):
+    """A byte-level BPE as its file stores it."""
+
+    pre: str  # the pre-tokenizer's name
+    tokens: tuple[str, ...]  # by id
+    merges: tuple[str, ...]  # in order of rank, "left right"
+    special_ids: tuple[int, ...]
+
+
+class InfillLayout(msgspec.Struct, frozen=True, kw_only=True):
+    """How a prompt is laid out for an adapter: it is sent exactly as it was trained.
+
+    `path_id` path · (`related_id` path newline text)* · `suffix_id` suffix · `prefix_id` prefix · middle · `end_id`, with `mask_id`
+    on masked positions. An adapter that never saw related text has no `related_id` and is sent none.
+    """
+
+    path_id: int
+    suffix_id: int
+    prefix_id: int
+    end_id: int
+    mask_id: int
+    context: int  # tokens of prompt and middle the adapter was trained on
+    block: int  # slots of a block, the anchor included
+    related_id: int | None = None

@@ -1,0 +1,114 @@
+"""The dense transformer of the Llama and Qwen families, written once for drafting, verification and prefill. Knows no schedule and no file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from engine.cache import CacheSlot
+from engine.config import DenseConfig
+from kernels.attention import block_attention
+from kernels.linear import pack
+from kernels.rotary import rotary_table, rotate
+
+Map = Callable[[Tensor], Tensor]
+
+
+class LayerWeights(NamedTuple):
+    """One layer's tensors, [out, in]; query, key and value rows stacked, gate and up rows stacked."""
+
+    attention_norm: Tensor
+    qkv: Tensor
+    o: Tensor
+    mlp_norm: Tensor
+    gate_up: Tensor
+    down: Tensor
+    qkv_bias: Tensor | None = None
+    q_norm: Tensor | None = None
+    k_norm: Tensor | None = None
+
+
+class _Layer(NamedTuple):
+    attention_norm: Tensor
+    qkv: Map
+    qkv_bias: Tensor | None
+    q_norm: Tensor | None
+    k_norm: Tensor | None
+    o: Map
+    mlp_norm: Tensor
+    gate_up: Map
+    down: Map
+
+
+class DenseTransformer:
+    """A model's weights and its forward pass over new rows against a cache slot."""
+
+    def __init__(self, config: DenseConfig, embedding: Tensor, final_norm: Tensor, head: Tensor | None = None) -> None:
+        """embedding [vocab, width], final_norm [width]; `head` None ties it to the embedding. Layers are added by `add_layer`."""
+        self.config = config
+        self.dtype = embedding.dtype
+        self._embedding = embedding
+        self._final_norm = final_norm
+        self.head: Map = pack(embedding if head is None else head)
+        self._layers: list[_Layer] = []
+        self._cos, self._sin = rotary_table(config.max_positions, config.head_dim, config.rope_theta)
+
+    def add_layer(self, weights: LayerWeights) -> None:
+        """Append a layer. One at a time, so that loading never holds a second copy of the model."""
+        self._layers.append(
+            _Layer(
+                weights.attention_norm,
+                pack(weights.qkv),
+                weights.qkv_bias,
+                weights.q_norm,
+                weights.k_norm,
+                pack(weights.o),
+                weights.mlp_norm,
+                pack(weights.gate_up),
+                pack(weights.down),
+            )
+        )
+
+    def forward(self, ids: Tensor, slot: CacheSlot, start: int, *, causal: bool) -> Tensor:
+        """Hidden states of `ids` [rows] at positions start…, after the final norm: [rows, width].
+
+        The rows see the slot's first `start` positions and each other, up to themselves with `causal`. Their keys and values are
+        written to the slot at their positions; whether they stay is for the caller to say (`CacheSlot.commit`).
+        """
+        assert len(self._layers) == self.config.layers and start + len(ids) <= slot.capacity
+        x = self._embedding[ids]  # [rows, width]
+        positions = slice(start, start + len(ids))
+        cos, sin = self._cos[positions], self._sin[positions]
+        for index, layer in enumerate(self._layers):
+            x = x + self._attention(layer, index, self._norm(x, layer.attention_norm), slot, start, cos, sin, causal)
+            x = x + _swiglu(layer, self._norm(x, layer.mlp_norm))
+        return self._norm(x, self._final_norm)
+
+    def _attention(
+        self, layer: _Layer, index: int, x: Tensor, slot: CacheSlot, start: int, cos: Tensor, sin: Tensor, causal: bool
+    ) -> Tensor:
+        c = self.config
+        qkv = layer.qkv(x)  # [rows, (heads + 2 · kv_heads) · head_dim]
+        if layer.qkv_bias is not None:
+            qkv = qkv + layer.qkv_bias
+        heads = qkv.view(len(x), c.heads + 2 * c.kv_heads, c.head_dim)
+        q, k, v = heads.split((c.heads, c.kv_heads, c.kv_heads), dim=1)
+        if layer.q_norm is not None and layer.k_norm is not None:
+            q, k = self._norm(q, layer.q_norm), self._norm(k, layer.k_norm)
+            q, k = rotate(q, cos, sin), rotate(k, cos, sin)
+        else:
+            q, k = rotate(heads[:, : c.heads + c.kv_heads], cos, sin).split((c.heads, c.kv_heads), dim=1)
+        keys, values = slot.write(index, start, k, v)  # [kv_heads, start + rows, head_dim]
+        return layer.o(block_attention(q, keys, values, causal=causal))
+
+    def _norm(self, x: Tensor, weight: Tensor) -> Tensor:
+        return functional.rms_norm(x, (x.shape[-1],), weight, self.config.norm_eps)
+
+
+def _swiglu(layer: _Layer, x: Tensor) -> Tensor:
+    gate, up = layer.gate_up(x).chunk(2, dim=-1)
+    return layer.down(functional.silu(gate) * up)

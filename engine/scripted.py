@@ -1,0 +1,47 @@
+"""A stand-in engine for client authors and tests: each request gets the next string of a script. Knows no model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from engine.api import Draft, InfillRequest, SettingInvalid, StopFlag
+
+
+class ScriptedEngine:
+    """Yields `drafts` in order, each as a complete draft of confidence 1 at the cursor; after the last one, empty drafts."""
+
+    def __init__(self, drafts: Sequence[str], name: str = "scripted") -> None:
+        self.name = name
+        self._drafts = list(drafts)
+        self._next = 0
+
+    @classmethod
+    def from_file(cls, path: str) -> ScriptedEngine:
+        """Read a JSON list of strings. Raises `SettingInvalid` naming the file when it is not one."""
+        try:
+            drafts = msgspec.json.decode(Path(path).read_bytes(), type=list[str])
+        except OSError as error:
+            raise SettingInvalid(f"model scripted:{path}: cannot read the script: {error.strerror}") from None
+        except msgspec.MsgspecError as error:
+            raise SettingInvalid(f"model scripted:{path}: expected a JSON list of strings: {error}") from None
+        return cls(drafts, name=f"scripted:{path}")
+
+    def infill(self, request: InfillRequest, stop: StopFlag) -> Draft:
+        text = ""
+        if self._next < len(self._drafts):
+            text = self._drafts[self._next]
+            self._next += 1
+        return Draft(
+            text=text,
+            confidence=1.0 if text else 0.0,
+            tokens=0,
+            denoise_steps=0,
+            forwards=0,
+            prefill_tokens=0,
+            latency_ms=0.0,
+            ended="end",
+            model=self.name,
+        )

@@ -1,0 +1,77 @@
+"""What the model is sent: the parts in their order, cut to the context, with edges that stay put while somebody types."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import pytest
+import torch
+
+from engine.api import Related
+from engine.checkpoints.catalog import find
+from engine.checkpoints.gguf import GGUFFile
+from engine.config import InfillLayout
+from engine.layout import infill_ids
+from engine.tokenizer import TextTokenizer
+
+LAYOUT = InfillLayout(path_id=6, suffix_id=11, prefix_id=12, end_id=0, mask_id=16, context=256, block=8)
+SOURCE = Path(torch.__file__).read_text()
+
+
+@pytest.fixture(scope="module")
+def tokenizer() -> TextTokenizer:
+    return TextTokenizer(GGUFFile(find("quicksilver-135m").gguf).tokenizer_tables)
+
+
+def shown(tokenizer: TextTokenizer, ids: list[int]) -> str:
+    """Ids as text, special ids as ⟨id⟩."""
+    return "".join(f"⟨{index}⟩" if index in tokenizer.special_ids else tokenizer.decode([index]) for index in ids)
+
+
+def test_path_suffix_prefix(tokenizer: TextTokenizer) -> None:
+    ids = infill_ids(tokenizer, LAYOUT, path="a/b.py", prefix="def f(", suffix="):\n    pass\n")
+    assert shown(tokenizer, ids) == "⟨6⟩a/b.py⟨11⟩):\n    pass\n⟨12⟩def f("
+
+
+def test_parts_that_are_empty_leave_no_mark_but_the_prefix(tokenizer: TextTokenizer) -> None:
+    assert shown(tokenizer, infill_ids(tokenizer, LAYOUT, path="", prefix="", suffix="")) == "⟨12⟩"
+
+
+def test_text_that_looks_like_a_mark_is_text(tokenizer: TextTokenizer) -> None:
+    ids = infill_ids(tokenizer, LAYOUT, path="", prefix="x<jupyter_text><empty_output>", suffix="")
+    assert [index for index in ids if index in tokenizer.special_ids] == [12]
+
+
+def test_related_text_is_sent_only_to_an_adapter_that_knows_it(tokenizer: TextTokenizer) -> None:
+    related = (Related("far.py", "x" * 4000), Related("near.py", "y = 1\n"))
+    assert infill_ids(tokenizer, LAYOUT, path="", prefix="a", suffix="b", related=related) == infill_ids(
+        tokenizer, LAYOUT, path="", prefix="a", suffix="b"
+    )
+    knows = msgspec.structs.replace(LAYOUT, related_id=5)
+    ids = infill_ids(tokenizer, knows, path="p", prefix="a", suffix="b", related=related)
+    assert shown(tokenizer, ids) == "⟨6⟩p⟨5⟩near.py\ny = 1\n⟨11⟩b⟨12⟩a"  # the far piece is longer than all the room there is
+
+
+@pytest.mark.parametrize("cursor", [10, 5_000, 20_000])
+def test_a_long_file_is_cut_to_the_context_around_the_cursor(tokenizer: TextTokenizer, cursor: int) -> None:
+    ids = infill_ids(tokenizer, LAYOUT, path="torch/__init__.py", prefix=SOURCE[:cursor], suffix=SOURCE[cursor:])
+    assert len(ids) <= LAYOUT.context * 7 // 8
+    text = shown(tokenizer, ids)
+    suffix, prefix = text.partition("⟨11⟩")[2].split("⟨12⟩")
+    assert SOURCE[cursor:].startswith(suffix) and SOURCE[:cursor].endswith(prefix)
+    assert len(suffix) > 100 and (len(prefix) > 200 or prefix == SOURCE[:cursor])
+
+
+def test_while_typing_the_prompt_keeps_its_start_and_jumps_in_coarse_steps(tokenizer: TextTokenizer) -> None:
+    before = infill_ids(tokenizer, LAYOUT, path="t.py", prefix=SOURCE[:6_000], suffix=SOURCE[7_000:])
+    moves = 0
+    for cursor in range(6_001, 7_000):
+        ids = infill_ids(tokenizer, LAYOUT, path="t.py", prefix=SOURCE[:cursor], suffix=SOURCE[7_000:])
+        kept = next((place for place, (one, other) in enumerate(zip(before, ids, strict=False)) if one != other), len(before))
+        moves += kept < len(before) - 6
+        before = ids
+    typed = len(tokenizer.encode(SOURCE[6_000:7_000]))
+    step = 37  # a quarter of what path and suffix leave of 224 tokens
+    # An edge may be crossed twice more, where a typed character joins two tokens and parts them again.
+    assert 2 <= moves <= 3 * (typed // step + 1) // 2

@@ -1,0 +1,116 @@
+"""The remote engine against a server on loopback that behaves well, slowly, badly, or not at all."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from engine.api import EngineConfig, EngineUnavailable, InfillRequest, SettingInvalid, StopFlag, load_engine
+
+REQUEST = InfillRequest(prefix="def f(", suffix="):\n", max_tokens=7)
+
+
+class Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[str, dict]] = []
+        self.answer: Callable[[], tuple[int, bytes]] = lambda: (200, json.dumps({"choices": [{"text": "x"}]}).encode())
+        super().__init__(("127.0.0.1", 0), Handler)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_address[1]}"
+
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server: Server
+
+    def do_POST(self) -> None:  # noqa: N802
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        self.server.asked.append((self.path, json.loads(body)))
+        status, answer = self.server.answer()
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(answer)))
+        self.end_headers()
+        self.wfile.write(answer)
+
+    def log_message(self, *args: object) -> None:
+        pass
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    server = Server()
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    yield server
+    server.shutdown()
+    server.server_close()
+
+
+def test_a_hole_is_sent_and_its_text_comes_back(server: Server) -> None:
+    server.answer = lambda: (200, b'{"choices": [{"text": "a, b"}], "usage": {"completion_tokens": 3}}')
+    draft = load_engine(EngineConfig(url=server.url + "/")).infill(REQUEST, StopFlag())
+    assert (draft.text, draft.confidence, draft.tokens, draft.ended) == ("a, b", 1.0, 3, "end")
+    [(path, body)] = server.asked
+    assert path == "/v1/fim/completions"
+    assert body == {"model": "default", "prompt": "def f(", "suffix": "):\n", "max_tokens": 7, "temperature": 0, "stop": ["\n"]}
+
+
+def test_a_server_that_ignores_stop_is_still_one_line(server: Server) -> None:
+    server.answer = lambda: (200, b'{"choices": [{"text": "a\\nb"}]}')
+    engine = load_engine(EngineConfig(url=server.url))
+    assert engine.infill(REQUEST, StopFlag()).text == "a"
+    assert engine.infill(InfillRequest(prefix="", suffix="", multiline=True), StopFlag()).text == "a\nb"
+    assert "stop" not in server.asked[1][1]
+
+
+def test_a_stop_and_a_deadline_end_the_wait(server: Server) -> None:
+    release = threading.Event()
+
+    def slow() -> tuple[int, bytes]:
+        release.wait(10)
+        return 200, b'{"choices": []}'
+
+    server.answer = slow
+    engine = load_engine(EngineConfig(url=server.url))
+    stop = StopFlag()
+    threading.Timer(0.1, stop.set).start()
+    started = time.monotonic()
+    assert engine.infill(REQUEST, stop).ended == "stopped"
+    late = InfillRequest(prefix="", suffix="", deadline=time.monotonic() + 0.1)
+    assert engine.infill(late, StopFlag()).ended == "deadline"
+    assert time.monotonic() - started < 2
+    release.set()
+    server.answer = lambda: (200, b'{"choices": [{"text": "after"}]}')
+    assert engine.infill(REQUEST, StopFlag()).text == "after"
+
+
+@pytest.mark.parametrize(("status", "body"), [(500, b"out of memory"), (200, b"<html>"), (200, b'{"choices": [{"text": 3}]}')])
+def test_an_answer_that_is_none_names_the_address(server: Server, status: int, body: bytes) -> None:
+    server.answer = lambda: (status, body)
+    with pytest.raises(EngineUnavailable, match=f"engine.url {server.url}: .*{'out of memory' if status == 500 else 'unexpected answer'}"):
+        load_engine(EngineConfig(url=server.url)).infill(REQUEST, StopFlag())
+
+
+def test_a_server_that_is_gone_and_comes_back(server: Server) -> None:
+    engine = load_engine(EngineConfig(url=server.url))
+    assert engine.infill(REQUEST, StopFlag()).text == "x"
+    free = Server()
+    free.server_close()
+    with pytest.raises(EngineUnavailable, match="is the engine running there"):
+        load_engine(EngineConfig(url=free.url)).infill(REQUEST, StopFlag())
+    assert engine.infill(REQUEST, StopFlag()).text == "x"
+
+
+@pytest.mark.parametrize("url", ["127.0.0.1:8012", "ftp://x", "http://", "http://x:y"])
+def test_an_address_that_is_none_is_a_bad_setting(url: str) -> None:
+    with pytest.raises(SettingInvalid, match="engine.url"):
+        load_engine(EngineConfig(url=url))
