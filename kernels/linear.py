@@ -33,7 +33,9 @@ class PackedLinear:
         self._packed = torch.ops.mkldnn._reorder_linear_weight(weight, 8)
 
     def __call__(self, x: Tensor) -> Tensor:
-        return torch.ops.mkldnn._linear_pointwise(x, self._packed, None, "none", [], "")
+        # A single row goes another way there, and its sums round differently: twice the row, so that a row's product is always the same.
+        rows = x if len(x) > 1 else x.expand(2, -1)
+        return torch.ops.mkldnn._linear_pointwise(rows, self._packed, None, "none", [], "")[: len(x)]
 
 
 def pack(weight: Tensor) -> Linear | PackedLinear:

@@ -35,8 +35,7 @@ def test_verified_decoding_equals_greedy_causal_decoding(engine: LocalEngine, pa
 
 
 def both_ways(engine: LocalEngine, request: InfillRequest) -> tuple[Decoded, Decoded]:
-    # The nearest text is enough to make a hole real, and reading more would be most of the test's time.
-    ids = engine.prompt_ids(InfillRequest(prefix=request.prefix[-400:], suffix=request.suffix[:200], path=request.path))
+    ids = engine.prompt_ids(nearest(request))
     slot = fresh_slot(engine)
     limits = Limits(tokens=TOKENS, line_ends=lambda index: False, verify=True)
     with torch.inference_mode():
@@ -46,6 +45,11 @@ def both_ways(engine: LocalEngine, request: InfillRequest) -> tuple[Decoded, Dec
         assert slot.ids[: len(written)] == written[: len(slot.ids)] and len(slot.ids) >= len(ids)
         slot.truncate(len(ids) - 1)
         return verified, decode_causally(engine.decoder, slot, ids[-1], limits)
+
+
+def nearest(request: InfillRequest) -> InfillRequest:
+    """The text nearest to the hole: enough to make it real, where reading all would be most of a test's time."""
+    return InfillRequest(prefix=request.prefix[-400:], suffix=request.suffix[:200], path=request.path)
 
 
 def fresh_slot(engine: LocalEngine) -> CacheSlot:
