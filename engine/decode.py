@@ -1,9 +1,9 @@
 """The decode loop: draft a block by denoising, verify it causally, commit what agrees. Knows ids and positions, no text and no prompt.
 
-    positions   … 41 │ 42      43    44    45            slot i predicts the token at the position after it
-    denoise          │ anchor  mask  mask  mask          all see each other and everything before the anchor
-    verify           │ anchor  d0    d1    d2            the same weights, causal: p0 p1 p2 p3
-    commit                     p0    p1    p2            as far as d agrees with p, and the first p that does not
+positions   … 41 │ 42      43    44    45            slot i predicts the token at the position after it
+denoise          │ anchor  mask  mask  mask          all see each other and everything before the anchor
+verify           │ anchor  d0    d1    d2            the same weights, causal: p0 p1 p2 p3
+commit                     p0    p1    p2            as far as d agrees with p, and the first p that does not
 """
 
 from __future__ import annotations

@@ -29,7 +29,8 @@ class Adapter:
         """Raises `CheckpointInvalid` when the file is not safetensors or lacks what an adapter must say."""
         try:
             with safe_open(path, framework="pt") as file:
-                return cls({name: file.get_tensor(name) for name in file.keys()}, file.metadata() or {}, path)
+                names: list[str] = file.keys()
+                return cls({name: file.get_tensor(name) for name in names}, file.metadata() or {}, path)
         except (SafetensorError, OSError) as error:
             raise CheckpointInvalid(f"{path}: not a readable adapter ({error})") from None
 
@@ -67,7 +68,10 @@ def _layout(metadata: Mapping[str, str], path: Path) -> InfillLayout:
 
 
 def merge(weight: Tensor, adapter: Adapter, layer: int, name: str, dtype: torch.dtype) -> Tensor:
-    """`weight` [out, in] float32 with the adapter's addition, in `dtype`. Changes `weight` in place. Raises `CheckpointInvalid` on other shapes."""
+    """`weight` [out, in] float32 with the adapter's addition, in `dtype`. Changes `weight` in place.
+
+    Raises `CheckpointInvalid` when their shapes differ.
+    """
     delta = adapter.delta(layer, name)
     if delta.shape != weight.shape:
         raise CheckpointInvalid(f"{adapter.path}: layers.{layer}.{name} is {list(delta.shape)}, the base has {list(weight.shape)}")

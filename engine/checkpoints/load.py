@@ -1,4 +1,4 @@
-"""Base weights and adapter to a model ready to decode. The names of the tensors are a table; where files lie is the catalogue's business."""
+"""Base weights and adapter to a model ready to decode. The names of tensors are a table; where files lie is the catalogue's business."""
 
 from __future__ import annotations
 

@@ -1,11 +1,10 @@
-"""The dense transformer of the Llama and Qwen families, written once for drafting, verification and prefill. Knows no schedule and no file."""
+"""The dense transformer of the Llama and Qwen families, one forward for drafting, verification and prefill. Knows no schedule, no file."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import NamedTuple
 
-import torch
 from torch import Tensor
 from torch.nn import functional
 

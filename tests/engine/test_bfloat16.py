@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 from holes import holes
-from test_decode import both_ways, fresh_slot, never, nearest
+from test_decode import both_ways, fresh_slot, nearest, never
 
 from engine.api import EngineConfig
 from engine.decode import prefill

@@ -90,7 +90,14 @@ def test_logits_are_the_reference_logits_on_the_real_weights(engine: LocalEngine
 @pytest.mark.parametrize("kind", ["qwen2", "qwen3"])
 def test_logits_are_the_reference_logits_with_biases_and_with_norms(kind: str) -> None:
     torch.manual_seed(1)
-    shape = dict(vocab_size=99, hidden_size=48, intermediate_size=80, num_hidden_layers=3, num_attention_heads=6, num_key_value_heads=2)
+    shape = {
+        "vocab_size": 99,
+        "hidden_size": 48,
+        "intermediate_size": 80,
+        "num_hidden_layers": 3,
+        "num_attention_heads": 6,
+        "num_key_value_heads": 2,
+    }
     theirs = {
         "qwen2": lambda: Qwen2ForCausalLM(Qwen2Config(**shape, tie_word_embeddings=False)),
         "qwen3": lambda: Qwen3ForCausalLM(Qwen3Config(**shape, head_dim=16, tie_word_embeddings=False)),

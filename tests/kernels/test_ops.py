@@ -18,7 +18,9 @@ EPSILON = {torch.float32: 2**-23, torch.bfloat16: 2**-8}
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 @pytest.mark.parametrize("causal", [True, False])
-@pytest.mark.parametrize(("rows", "heads", "kv_heads", "head_dim", "length"), [(1, 3, 1, 8, 1), (5, 6, 2, 16, 5), (7, 9, 3, 64, 261), (33, 4, 4, 24, 40)])
+@pytest.mark.parametrize(
+    ("rows", "heads", "kv_heads", "head_dim", "length"), [(1, 3, 1, 8, 1), (5, 6, 2, 16, 5), (7, 9, 3, 64, 261), (33, 4, 4, 24, 40)]
+)
 def test_attention(rows: int, heads: int, kv_heads: int, head_dim: int, length: int, causal: bool, dtype: torch.dtype) -> None:
     torch.manual_seed(rows * length)
     query = torch.randn(rows, heads, head_dim, dtype=dtype)

@@ -1,0 +1,38 @@
+# `make run` shows the thing, `make test` proves it. Only python3 (3.11 or newer) is needed beforehand.
+
+PYTHON ?= python3
+BIN := .venv/bin
+EXAMPLE := examples/inventory.py:33:9
+
+.PHONY: run test check wheel clean
+
+run: .venv/.stamp-run
+	$(BIN)/mercury-lsp pull
+	$(BIN)/mercury-lsp complete $(EXAMPLE)
+
+test: .venv/.stamp-dev
+	$(BIN)/mercury-lsp pull
+	$(BIN)/python -m pytest
+
+check: .venv/.stamp-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+wheel: .venv/.stamp-dev
+	rm -rf dist
+	$(BIN)/python -m build --wheel --outdir dist .
+
+clean:
+	rm -rf .venv dist build .pytest_cache .ruff_cache .mypy_cache
+
+# A stamp is newer than pyproject.toml once what that asks for is installed. pip goes first: the one that venv brings may be too old for `pull`.
+.venv/.stamp-run: pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --upgrade 'pip>=24.1'
+	$(BIN)/python -m pip install --quiet --editable .
+	touch $@
+
+.venv/.stamp-dev: .venv/.stamp-run
+	$(BIN)/python -m pip install --quiet --editable '.[test,reference,dev]'
+	touch $@

@@ -1,0 +1,108 @@
+"""Where a hole is cut in a text: the rest of a line, a line, some lines, a body, a random span. Knows no token."""
+
+from __future__ import annotations
+
+import random
+import re
+from dataclasses import dataclass
+
+# Shares of the rows.
+_KINDS = {"rest": 0.40, "line": 0.10, "lines": 0.25, "body": 0.05, "span": 0.20}
+_CLOSERS = re.compile(r"[)\]}>'\"`;:,]+\s*$")
+_OPENS_BODY = re.compile(r"[:{]\s*$")
+_LONGEST_SPAN = 120
+_LONGEST_BODY = 1500
+_TRIES = 20
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hole:
+    """`text[start:end]` is the middle."""
+
+    start: int
+    end: int
+    kind: str
+
+
+def cut(text: str, rng: random.Random) -> Hole:
+    """A hole drawn by the shares. Falls back to a random span where the text has no place for the kind drawn."""
+    kind = rng.choices(list(_KINDS), weights=list(_KINDS.values()))[0]
+    for _ in range(_TRIES):
+        first = rng.randrange(max(1, len(text)))
+        start = text.rfind("\n", 0, first) + 1
+        hole = _CUTTERS[kind](text, start, rng)
+        if hole is not None:
+            return hole
+    return _span(text, rng.randrange(max(1, len(text))), rng)
+
+
+def _rest(text: str, start: int, rng: random.Random) -> Hole | None:
+    """From a character of a line to its end; in half of the cases closing characters at the line's end stay."""
+    indent, end = _indent(text, start), _line_end(text, start)
+    if end <= indent:
+        return None
+    cursor = rng.randint(indent, end)
+    closers = _CLOSERS.search(text, indent, end)
+    if closers and cursor < closers.start() and rng.random() < 0.5:
+        end = closers.start()
+    return Hole(start=cursor, end=end, kind="rest")
+
+
+def _line(text: str, start: int, rng: random.Random) -> Hole | None:
+    """A line from its indentation to its end."""
+    indent, end = _indent(text, start), _line_end(text, start)
+    return Hole(start=indent, end=end, kind="line") if end > indent else None
+
+
+def _lines(text: str, start: int, rng: random.Random) -> Hole | None:
+    """Two to six lines, from an indentation, or from somewhere in the first."""
+    indent, end = _indent(text, start), _line_end(text, start)
+    if end <= indent:
+        return None
+    cursor = rng.randint(indent, end) if rng.random() < 0.3 else indent
+    for _ in range(rng.randint(1, 5)):
+        if end < len(text):
+            end = _line_end(text, end + 1)
+    while end > cursor and text[end - 1] in "\n \t":
+        end -= 1
+    return Hole(start=cursor, end=end, kind="lines") if "\n" in text[cursor:end] else None
+
+
+def _body(text: str, start: int, rng: random.Random) -> Hole | None:
+    """All lines that are indented deeper than the line that opens them."""
+    opening = _line_end(text, start)
+    if not _OPENS_BODY.search(text, start, opening) or opening >= len(text):
+        return None
+    depth = _indent(text, start) - start
+    first = end = opening + 1
+    while end < len(text):
+        indent, stop = _indent(text, end), _line_end(text, end)
+        if stop > indent and indent - end <= depth:
+            break
+        end = stop + 1
+    end = min(end, len(text))
+    while end > first and text[end - 1] in "\n \t":
+        end -= 1
+    cursor = _indent(text, first)
+    return Hole(start=cursor, end=end, kind="body") if cursor < end <= cursor + _LONGEST_BODY else None
+
+
+def _span(text: str, start: int, rng: random.Random) -> Hole:
+    """Up to 120 characters from anywhere near `start`."""
+    start = min(len(text), start + rng.randrange(40))
+    return Hole(start=start, end=min(len(text), start + rng.randint(1, _LONGEST_SPAN)), kind="span")
+
+
+_CUTTERS = {"rest": _rest, "line": _line, "lines": _lines, "body": _body, "span": _span}
+
+
+def _line_end(text: str, start: int) -> int:
+    end = text.find("\n", start)
+    return len(text) if end < 0 else end
+
+
+def _indent(text: str, start: int) -> int:
+    """The place of the first character of a line that is not blank, or the line's end."""
+    while start < len(text) and text[start] in " \t":
+        start += 1
+    return start

@@ -1,0 +1,206 @@
+"""What the protocol library lacks: every request gets an answer, nothing pops up, positions are UTF-16. Knows no document and no engine."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams, JsonRpcInvalidRequest, JsonRpcMethodNotFound, JsonRpcParseError
+from pygls.protocol import (
+    JsonRPCNotification,
+    JsonRPCRequestMessage,
+    JsonRPCResponseMessage,
+    LanguageServerProtocol,
+    default_converter,
+    lsp_method,
+)
+
+if TYPE_CHECKING:
+    from mercury_lsp.server import MercuryServer
+
+_log = logging.getLogger(__name__)
+
+_NOT_INITIALIZED = -32002
+
+# Their params arrive as the client sent them: the library's types drop fields and refuse messages that can well be served.
+_RAW = frozenset(
+    {
+        types.TEXT_DOCUMENT_DID_OPEN,
+        types.TEXT_DOCUMENT_DID_CHANGE,
+        types.TEXT_DOCUMENT_DID_SAVE,
+        types.TEXT_DOCUMENT_DID_CLOSE,
+        types.TEXT_DOCUMENT_INLINE_COMPLETION,
+        types.WORKSPACE_CONFIGURATION,
+        types.WORKSPACE_DID_CHANGE_CONFIGURATION,
+        types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS,
+        types.WORKSPACE_EXECUTE_COMMAND,
+        types.WINDOW_WORK_DONE_PROGRESS_CREATE,
+    }
+)
+
+# The library's own handlers that ours replace.
+_OURS = (
+    types.TEXT_DOCUMENT_DID_OPEN,
+    types.TEXT_DOCUMENT_DID_CHANGE,
+    types.TEXT_DOCUMENT_DID_CLOSE,
+    types.NOTEBOOK_DOCUMENT_DID_OPEN,
+    types.NOTEBOOK_DOCUMENT_DID_CHANGE,
+    types.NOTEBOOK_DOCUMENT_DID_CLOSE,
+    types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS,
+    types.WORKSPACE_EXECUTE_COMMAND,
+)
+
+
+class Protocol(LanguageServerProtocol):
+    """Reads and dispatches messages. Its own answers are errors; the handlers' stand in `server`."""
+
+    _server: MercuryServer
+
+    def __init__(self, server: MercuryServer, converter: Any) -> None:
+        super().__init__(server, converter)
+        for method in _OURS:
+            self.fm.builtin_features.pop(method, None)
+        self.initialize_params: Mapping[str, Any] = {}  # as the client sent them
+        self._initialized = False
+
+    @property
+    def exit_code(self) -> int:
+        """What the process returns if it ends now."""
+        return 0 if self._shutdown else 1
+
+    @lsp_method(types.EXIT)
+    def lsp_exit(self, *_: Any) -> None:  # type: ignore[override]  # the library's is a generator, for handlers we do not have
+        self._server.stop(self.exit_code)
+
+    def get_message_type(self, method: str) -> type[Any] | None:  # type: ignore[override]  # the library's is cached
+        return None if method in _RAW else super().get_message_type(method)
+
+    def get_result_type(self, method: str) -> type[Any] | None:  # type: ignore[override]
+        return None if method in _RAW else super().get_result_type(method)
+
+    def receive(self, body: bytes) -> None:
+        """Handle one message. Whatever is wrong with it: a request gets an error, the rest a line in the log."""
+        try:
+            self._receive(body)
+        except Exception:  # a fault of ours must not end the session
+            _log.exception("a message was not handled")
+
+    def _receive(self, body: bytes) -> None:
+        try:
+            data = json.loads(body)
+        except ValueError as error:
+            self._refuse(None, JsonRpcParseError(f"not JSON: {error}"))
+            return
+        if not isinstance(data, dict) or data.get("jsonrpc") != self.VERSION or not isinstance(data.get("method", ""), str):
+            self._refuse(data.get("id") if isinstance(data, dict) else None, JsonRpcInvalidRequest("no JSON-RPC 2.0 message"))
+            return
+        if "id" in data and "method" in data:
+            self._receive_request(data)
+        elif "method" in data:
+            self._receive_notification(data)
+        else:
+            self._receive_response(data)
+
+    def _receive_request(self, data: dict[str, Any]) -> None:
+        method = data["method"]
+        if self._shutdown:
+            self._refuse(data["id"], JsonRpcInvalidRequest("the server is shutting down"))
+        elif method == types.INITIALIZE and self._initialized:
+            self._refuse(data["id"], JsonRpcInvalidRequest("the server is initialized already"))
+        elif method != types.INITIALIZE and not self._initialized:
+            self._refuse(data["id"], JsonRpcException("the server is not initialized", code=_NOT_INITIALIZED))
+        elif not self._has_handler(method):
+            self._refuse(data["id"], JsonRpcMethodNotFound.of(method))
+        else:
+            if method == types.INITIALIZE:
+                data = self._take_initialize(data)
+            try:
+                message = self._structure_request(data)
+            except Exception as error:
+                self._refuse(data["id"], JsonRpcInvalidParams(f"{method}: {_first_line(error)}"))
+            else:
+                self._initialized = True
+                self.handle_message(message)
+
+    def _receive_notification(self, data: dict[str, Any]) -> None:
+        method = data["method"]
+        if not self._has_handler(method) and method != types.CANCEL_REQUEST:
+            return
+        if method != types.EXIT and (self._shutdown or not self._initialized):
+            return
+        try:
+            message = self._structure_notification(data)
+        except Exception as error:
+            _log.warning("%s: %s", method, _first_line(error))
+        else:
+            self.handle_message(message)
+
+    def _receive_response(self, data: dict[str, Any]) -> None:
+        try:
+            message = self.structure_message(data)
+        except Exception as error:
+            # Whoever waits for it must not wait for ever.
+            _log.warning("response %r: %s", data.get("id"), _first_line(error))
+            self._handle_response(data.get("id"), error=types.ResponseError(code=types.ErrorCodes.InternalError, message="unreadable"))
+        else:
+            self.handle_message(message)
+
+    def _handle_response(self, msg_id: Any, result: Any = None, error: types.ResponseError | None = None) -> None:
+        future = self._request_futures.get(msg_id)
+        if future is not None and future.cancelled():  # nobody waits any longer, and the library would trip over it
+            del self._request_futures[msg_id]
+        else:
+            super()._handle_response(msg_id, result, error)
+
+    def _structure_request(self, data: dict[str, Any]) -> Any:
+        kind = self.get_message_type(data["method"])
+        if kind is None or not _has_id(kind):
+            return JsonRPCRequestMessage(id=data["id"], jsonrpc=self.VERSION, method=data["method"], params=data.get("params"))
+        return self._converter.structure(data, kind)
+
+    def _structure_notification(self, data: dict[str, Any]) -> Any:
+        kind = self.get_message_type(data["method"])
+        if kind is None or _has_id(kind):
+            return JsonRPCNotification(jsonrpc=self.VERSION, method=data["method"], params=data.get("params"))
+        return self._converter.structure(data, kind)
+
+    def _take_initialize(self, data: dict[str, Any]) -> dict[str, Any]:
+        """Keep the params as they are; what the library gets of them has no encodings to choose from, so UTF-16 it is.
+
+        Many clients count UTF-16 whatever was agreed. The library needs nothing else of the capabilities either.
+        """
+        params = data.get("params")
+        self.initialize_params = params if isinstance(params, Mapping) else {}
+        process_id = self.initialize_params.get("processId")
+        return {**data, "params": {"processId": process_id if type(process_id) is int else None, "rootUri": None, "capabilities": {}}}
+
+    def _has_handler(self, method: str) -> bool:
+        return method in self.fm.builtin_features or method in self.fm.features
+
+    def _refuse(self, message_id: Any, error: JsonRpcException) -> None:
+        self._send_data({"jsonrpc": self.VERSION, "id": message_id, "error": {"code": error.code, "message": error.message}})
+
+
+def converter() -> Any:
+    """The library's converter; an answer that it has no type for keeps its plain dicts."""
+    made = default_converter()
+
+    def plain(data: Mapping[str, Any], _: object) -> JsonRPCResponseMessage:
+        return JsonRPCResponseMessage(id=data["id"], jsonrpc=data["jsonrpc"], result=data.get("result"))
+
+    made.register_structure_hook(JsonRPCResponseMessage, plain)
+    return made
+
+
+def _has_id(kind: type[Any]) -> bool:
+    return any(field.name == "id" for field in kind.__attrs_attrs__)
+
+
+def _first_line(error: BaseException) -> str:
+    """The innermost reason of a nested structuring error, on one line."""
+    while getattr(error, "exceptions", None):
+        error = error.exceptions[0]  # type: ignore[attr-defined]
+    return f"{type(error).__name__}: {error}".splitlines()[0]

@@ -1,0 +1,265 @@
+"""The handlers, and the life of the server they belong to. How a suggestion comes about is not known here.
+
+Importing this loads neither torch nor a grammar: `initialize` is answered first, the rest comes with the engine, on its thread.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from typing import Any, BinaryIO
+
+from lsprotocol import types
+from pygls.exceptions import JsonRpcInvalidParams
+from pygls.lsp.server import LanguageServer
+from pygls.uris import to_fs_path
+
+from engine.api import Engine, EngineConfig, MercuryError
+from mercury_lsp import __version__, client, parent, stdio
+from mercury_lsp import settings as configuration
+from mercury_lsp.ask import inline_completion_ask
+from mercury_lsp.protocol import Protocol, converter
+from mercury_lsp.session import Session
+from mercury_lsp.suggest import ACCEPTED, Suggester
+from mercury_lsp.worker import Worker
+
+_log = logging.getLogger(__name__)
+
+# Copilot's clients run these, and refuse a command that a server does not list.
+COMMANDS = (
+    ACCEPTED,
+    "github.copilot.finishDeviceFlow",
+    "github.copilot.didAcceptCompletionItem",
+    "github.copilot.didAcceptNextEditSuggestionItem",
+    "github.copilot.didRejectNextEditSuggestionItem",
+    "github.copilot.didIgnoreNextEditSuggestionItem",
+    "github.copilot.didAcceptPanelCompletionItem",
+)
+
+
+class MercuryServer(LanguageServer):
+    """One client's server. Everything here is touched on the event loop only."""
+
+    protocol: Protocol
+    suggester: Suggester
+
+    def __init__(self, load: Callable[[EngineConfig], Engine], overrides: Mapping[str, Any]) -> None:
+        super().__init__("mercury-lsp", __version__, protocol_cls=Protocol, converter_factory=converter)
+        self.session = Session()
+        self.accepted: deque[tuple[str, tuple[Any, ...]]] = deque(maxlen=100)
+        self._load = load
+        self._overrides = overrides  # settings from the command line; they weigh most
+        self._configured: object = None  # what the client's configuration said last
+        self._engine: EngineConfig | None = None  # loaded, or being loaded
+        self._told: set[str] = set()
+        self._background: set[asyncio.Task[None]] = set()
+        self._settings_read = asyncio.Event()
+        self._exit_code: asyncio.Future[int] | None = None
+
+    # ------------------------------------------------------------------------------------------ life
+
+    async def serve(self, reader: BinaryIO, writer: BinaryIO) -> int:
+        """Serve one client until it exits, hangs up or dies; the process's exit code."""
+        loop = asyncio.get_running_loop()
+        self._exit_code = loop.create_future()
+        self.protocol.set_writer(stdio.Writer(writer, self.hung_up))
+        self.suggester = Suggester(self.session, Worker(self._load, loop))
+        with client.logging_to(self, loop):
+            reading = asyncio.ensure_future(stdio.read_frames(reader, self.protocol.receive))
+            reading.add_done_callback(self._stream_ended)
+            try:
+                return await self._exit_code
+            finally:
+                reading.cancel()
+                self.suggester.worker.close()
+
+    def stop(self, code: int) -> None:
+        if self._exit_code is not None and not self._exit_code.done():
+            self._exit_code.set_result(code)
+
+    def begin(self, work: Coroutine[Any, Any, None]) -> None:
+        """Do `work` in the background, until it or the server ends."""
+        task = asyncio.ensure_future(work)
+        self._background.add(task)
+        task.add_done_callback(self._done)
+
+    def _done(self, task: asyncio.Task[None]) -> None:
+        self._background.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            _log.error("in the background: %s", error, exc_info=error)
+
+    def hung_up(self) -> None:
+        """The client is gone without `exit`."""
+        self.stop(self.protocol.exit_code)
+
+    def _stream_ended(self, reading: asyncio.Task[None]) -> None:
+        if not reading.cancelled() and (error := reading.exception()) is not None:
+            _log.error("cannot read any further: %s", error)
+        self.hung_up()
+
+    def report_server_error(self, error: Exception, source: object) -> None:
+        """Never a pop-up; a request's error is in its answer already."""
+        _log.error("%s: %s", getattr(source, "__name__", source), error)
+
+    # ------------------------------------------------------------------------------------------ settings and engine
+
+    async def configured(self) -> None:
+        """Wait until the settings are known. Reading them begins with `initialized`, or here if the client forgets to say that."""
+        if not self._background and not self._settings_read.is_set():
+            self.begin(self.configure())
+        await self._settings_read.wait()
+
+    async def configure(self, pushed: object = None) -> None:
+        """Read the settings anew, and load the engine they name if it is not the one that is there."""
+        try:
+            asked = await client.configuration(self.protocol) if self.client_can("workspace", "configuration") else None
+            self._read_settings(pushed if asked is None else asked)
+        finally:
+            self._settings_read.set()
+        settings = self.suggester.settings
+        await self._load_engine(EngineConfig(model=settings.model, url=settings.engine_url))
+
+    def _read_settings(self, said: object) -> None:
+        if said is not None:
+            self._configured = said
+        reading = configuration.read(self._overrides, self._configured, self.protocol.initialize_params.get("initializationOptions"))
+        self.suggester.settings = reading.settings
+        for warning in reading.bad:
+            self.tell_once(warning, types.MessageType.Warning)
+        if reading.unknown:
+            _log.info("unknown settings: %s", ", ".join(reading.unknown))
+
+    async def _load_engine(self, config: EngineConfig) -> None:
+        if config == self._engine:
+            return
+        self._engine = config
+        try:
+            await client.progress(self, f"Loading {config.url or config.model}", self.suggester.worker.load(config))
+        except MercuryError as error:
+            self._engine = None  # the next change of the configuration tries again
+            self.tell_once(str(error), types.MessageType.Error)
+        except Exception:
+            self._engine = None
+            _log.exception("%s could not be loaded", config.model)
+            self.tell_once(f"{config.model} could not be loaded; the log says why", types.MessageType.Error)
+
+    def client_can(self, *path: str) -> bool:
+        found: Any = self.protocol.initialize_params.get("capabilities")
+        for key in path:
+            found = found.get(key) if isinstance(found, Mapping) else None
+        return bool(found)
+
+    def tell_once(self, message: str, kind: types.MessageType) -> None:
+        if message not in self._told:
+            self._told.add(message)
+            self.window_show_message(types.ShowMessageParams(type=kind, message=f"mercury-lsp: {message}"))
+
+
+# ------------------------------------------------------------------------------------------------ handlers
+
+
+async def inline_completion(ls: MercuryServer, params: object) -> dict[str, Any]:
+    ask = inline_completion_ask(params)
+    snapshot = ls.session.snapshot(ask.text_document.uri, ask.position.line, ask.position.character) if ask else None
+    if ask is None or snapshot is None:
+        return {"items": []}
+    try:
+        await ls.configured()
+        return {"items": await ls.suggester.items(ask, snapshot)}
+    except MercuryError as error:
+        _log.error("%s", error)
+    except Exception:
+        _log.exception("no suggestion")
+    return {"items": []}
+
+
+def initialize(ls: MercuryServer, params: types.InitializeParams) -> None:
+    said = ls.protocol.initialize_params
+    folders = said.get("workspaceFolders") or [{"uri": said.get("rootUri") or ""}]
+    ls.suggester.roots = _paths(folders)
+    if params.process_id is not None and params.process_id > 0:
+        parent.watch(params.process_id, ls.hung_up)
+
+
+def initialized(ls: MercuryServer, _: object) -> None:
+    ls.begin(ls.configure())
+
+
+def did_change_configuration(ls: MercuryServer, params: object) -> None:
+    settings = _mapping(_mapping(params).get("settings"))
+    ls.begin(ls.configure(settings.get(configuration.SECTION)))
+
+
+def did_change_workspace_folders(ls: MercuryServer, params: object) -> None:
+    event = _mapping(_mapping(params).get("event"))
+    gone = _paths(event.get("removed"))
+    ls.suggester.roots = [root for root in ls.suggester.roots if root not in gone] + _paths(event.get("added"))
+
+
+def did_open(ls: MercuryServer, params: Mapping[str, Any]) -> None:
+    document = params["textDocument"]
+    ls.session.open(document["uri"], document.get("languageId") or "", document.get("version"), document["text"])
+
+
+def did_change(ls: MercuryServer, params: Mapping[str, Any]) -> None:
+    document = params["textDocument"]
+    ls.session.change(document["uri"], document.get("version"), params["contentChanges"])
+    ls.suggester.worker.stop(document["uri"])  # what it computes is about a text that is no more
+
+
+def did_save(ls: MercuryServer, params: object) -> None:
+    """Nothing to do: the text is known."""
+
+
+def did_close(ls: MercuryServer, params: Mapping[str, Any]) -> None:
+    uri = params["textDocument"]["uri"]
+    ls.session.close(uri)
+    ls.suggester.forget(uri)
+
+
+def execute_command(ls: MercuryServer, params: object) -> None:
+    """Record what became of a suggestion. Some clients send it as a notification, with any arguments."""
+    said = _mapping(params)
+    if (command := said.get("command")) not in COMMANDS:
+        raise JsonRpcInvalidParams(f"no such command: {command}")
+    ls.accepted.append((command, tuple(said.get("arguments") or ())))
+
+
+HANDLERS: Mapping[str, Callable[[MercuryServer, Any], Coroutine[Any, Any, Any] | Any]] = {
+    types.INITIALIZE: initialize,
+    types.INITIALIZED: initialized,
+    types.WORKSPACE_DID_CHANGE_CONFIGURATION: did_change_configuration,
+    types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS: did_change_workspace_folders,
+    types.WORKSPACE_EXECUTE_COMMAND: execute_command,
+    types.TEXT_DOCUMENT_DID_OPEN: did_open,
+    types.TEXT_DOCUMENT_DID_CHANGE: did_change,
+    types.TEXT_DOCUMENT_DID_SAVE: did_save,
+    types.TEXT_DOCUMENT_DID_CLOSE: did_close,
+    types.TEXT_DOCUMENT_INLINE_COMPLETION: inline_completion,
+}
+
+OPTIONS = {
+    types.TEXT_DOCUMENT_DID_SAVE: types.SaveOptions(include_text=False),
+    types.TEXT_DOCUMENT_INLINE_COMPLETION: types.InlineCompletionOptions(),
+}
+
+
+def build(load: Callable[[EngineConfig], Engine], overrides: Mapping[str, Any] | None = None) -> MercuryServer:
+    """A server that gets its engine from `load`. `overrides` are settings that weigh more than the client's."""
+    server = MercuryServer(load, overrides or {})
+    for method, handler in HANDLERS.items():
+        server.feature(method, OPTIONS.get(method))(handler)
+    for command in COMMANDS:
+        server.command(command)(execute_command)  # only for the list in the capabilities
+    return server
+
+
+def _mapping(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _paths(folders: object) -> list[str]:
+    uris = [_mapping(folder).get("uri") for folder in folders] if isinstance(folders, Sequence) else []
+    return [path for uri in uris if isinstance(uri, str) and uri and (path := to_fs_path(uri))]

@@ -1,0 +1,178 @@
+"""The open documents and their versions. Only the event loop changes them; everybody else holds a frozen snapshot.
+
+Knows no model and no syntax. The protocol's text library is not used: it also breaks lines at form feeds and U+2028, editors do not.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import unquote
+
+import msgspec
+from pygls.uris import to_fs_path
+
+from mercury_lsp import utf16
+
+_LINE = re.compile(r"[^\r\n]*+(?:\r\n?|\n)|[^\r\n]++")
+_BOM = "\ufeff"
+
+
+class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
+    """A document as it was when a request arrived, with the cursor in it."""
+
+    uri: str
+    path: str  # in the file system; of a document that is not there, the path of its URI
+    on_disk: bool  # False: `untitled:` and its kin
+    language: str  # as the client names it
+    version: int | None
+    text: str  # `\n` only, without a byte order mark
+    line: int
+    column: int  # code points, never past the line's end
+    offset: int  # of the cursor, into `text`
+    bom: bool  # the client's document starts with a byte order mark, which `text` leaves out
+
+    @property
+    def before(self) -> str:
+        return self.text[: self.offset]
+
+    @property
+    def after(self) -> str:
+        return self.text[self.offset :]
+
+    @property
+    def line_start(self) -> int:
+        return self.offset - self.column
+
+    @property
+    def line_text(self) -> str:
+        end = self.text.find("\n", self.offset)
+        return self.text[self.line_start : end if end >= 0 else len(self.text)]
+
+    def column_of(self, character: int) -> int:
+        """The code-point column of the client's `character` on the cursor's line."""
+        return utf16.to_column(self.line_text, character - self._shift)
+
+    def character_of(self, column: int) -> int:
+        """The client's character, in UTF-16 units, of a code-point column on the cursor's line."""
+        return utf16.to_units(self.line_text, column) + self._shift
+
+    @property
+    def _shift(self) -> int:
+        return 1 if self.bom and self.line == 0 else 0
+
+
+class Document:
+    """The text of one open document as lines with their ends, exactly as the client has it."""
+
+    def __init__(self, uri: str, language: str, version: int | None, text: str) -> None:
+        self.uri = uri
+        self.language = language
+        self.version = version
+        self._lines = _split(text)
+
+    def replace(self, text: str) -> None:
+        self._lines = _split(text)
+
+    def edit(self, start: tuple[int, int], end: tuple[int, int], text: str) -> None:
+        """Put `text` where start … end is; positions are the client's (line, UTF-16 character) and are clamped."""
+        first, left = self._locate(*start)
+        last, right = self._locate(*end)
+        if (last, right) < (first, left):
+            last, right = first, left
+        head = self._lines[first][:left] if first < len(self._lines) else ""
+        tail = self._lines[last][right:] if last < len(self._lines) else ""
+        # One line more on each side: an edit can bring a CR and an LF together, or take them apart.
+        low, high = max(0, first - 1), last + 2
+        piece = "".join(self._lines[low:first]) + head + text + tail + "".join(self._lines[last + 1 : high])
+        self._lines[low:high] = _split(piece)
+
+    def snapshot(self, line: int, character: int) -> Snapshot:
+        row, column = self._locate(line, character)
+        bom = bool(self._lines) and self._lines[0].startswith(_BOM)
+        lines = self._lines if not bom else [self._lines[0][1:], *self._lines[1:]]
+        if bom and row == 0:
+            column = max(0, column - 1)
+        offset = len(_normal("".join(lines[:row]))) + column
+        path = to_fs_path(self.uri)
+        return Snapshot(
+            uri=self.uri,
+            path=path if path is not None else self.uri.partition(":")[2],
+            on_disk=self.uri.startswith("file:") and path is not None,
+            language=self.language,
+            version=self.version,
+            text=_normal("".join(lines)),
+            line=row,
+            column=column,
+            offset=offset,
+            bom=bom,
+        )
+
+    def _locate(self, line: int, character: int) -> tuple[int, int]:
+        """Row and code-point column; a position outside the text moves to the nearest end."""
+        if line < 0:
+            return 0, 0
+        rows = len(self._lines)
+        if line >= rows:
+            open_ended = rows > 0 and not self._lines[-1].endswith(("\n", "\r"))
+            return (rows - 1, len(self._lines[-1])) if open_ended else (rows, 0)
+        return line, utf16.to_column(self._lines[line].rstrip("\r\n"), character)
+
+
+class Session:
+    """All open documents, by URI."""
+
+    def __init__(self) -> None:
+        self._documents: dict[str, Document] = {}
+
+    def open(self, uri: str, language: str, version: int | None, text: str) -> None:
+        self._documents[unquote(uri)] = Document(uri, language, version, text)
+
+    def change(self, uri: str, version: int | None, changes: Sequence[Mapping[str, Any]]) -> None:
+        """Apply `TextDocumentContentChangeEvent`s in order: with a range an edit, without one the whole text.
+
+        A change that cannot be read closes the document: better no suggestion than one for a text that the client does not have.
+        """
+        document = self._find(uri)
+        if document is None:
+            return
+        try:
+            for change in changes:
+                if (span := change.get("range")) is None:
+                    document.replace(change["text"])
+                else:
+                    document.edit(_position(span["start"]), _position(span["end"]), change["text"])
+        except (KeyError, TypeError, AttributeError):
+            self.close(uri)
+            raise
+        document.version = version
+
+    def close(self, uri: str) -> None:
+        self._documents.pop(unquote(uri), None)
+
+    def snapshot(self, uri: str, line: int, character: int) -> Snapshot | None:
+        """None: the document is not open."""
+        document = self._find(uri)
+        return document.snapshot(line, character) if document else None
+
+    def is_current(self, snapshot: Snapshot) -> bool:
+        """Whether the document is still open in the version the snapshot was taken of."""
+        document = self._find(snapshot.uri)
+        return document is not None and document.version == snapshot.version
+
+    def _find(self, uri: str) -> Document | None:
+        # Some clients escape a URI in one message and not in the next.
+        return self._documents.get(unquote(uri))
+
+
+def _position(position: Mapping[str, int]) -> tuple[int, int]:
+    return position["line"], position["character"]
+
+
+def _split(text: str) -> list[str]:
+    return _LINE.findall(text)
+
+
+def _normal(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text

@@ -1,0 +1,84 @@
+"""What the user can set: one strict Struct, read key by key so that a bad one costs only itself. Knows no client.
+
+A setting that is null or absent in one source falls to the next: configuration, then `initializationOptions`, then the default.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any
+
+import msgspec
+
+SECTION = "mercury"
+EXPLICIT_SECONDS = 5.0  # for a request that the user asked for with a key: `deadlineMs` is for those that come while typing
+
+# Sent by clients of another server, or for the client's own use; not ours and not worth a line in the log.
+_FOREIGN = frozenset({"editorInfo", "editorConfiguration", "editorPluginInfo", "copilotIntegrationId", "networkProxy", "trace"})
+
+
+class Settings(msgspec.Struct, frozen=True, rename="camel"):
+    model: Annotated[str, msgspec.Meta(min_length=1)] = "quicksilver-135m"
+    deadline_ms: Annotated[int, msgspec.Meta(ge=1, le=60_000)] = 100
+    # Not yet measured: low enough to show most drafts, high enough to hide text that the model itself finds unlikely.
+    min_confidence: Annotated[float, msgspec.Meta(ge=0, le=1)] = 0.3
+    multiline: bool = True
+    languages: dict[str, bool] = {}  # by language id; `*` speaks for those not listed
+    # a remote engine's base URL, in place of a local model
+    engine_url: Annotated[str, msgspec.Meta(pattern="^https?://.")] | None = msgspec.field(name="engine.url", default=None)
+
+    def enabled(self, *names: str) -> bool:
+        """Whether suggestions are wanted in a language, known by any of `names`."""
+        for name in names:
+            if name in self.languages:
+                return self.languages[name]
+        return self.languages.get("*", True)
+
+
+class Reading(msgspec.Struct, frozen=True):
+    """Settings, and what was wrong with their sources: `bad` settings are for the user's eyes, `unknown` keys for the log."""
+
+    settings: Settings
+    bad: tuple[str, ...]
+    unknown: tuple[str, ...]
+
+
+def read(*sources: object) -> Reading:
+    """Read sources, the weightier first. Each is a JSON object, or anything else for nothing."""
+    fields = {field.encode_name: field for field in msgspec.structs.fields(Settings)}
+    values: dict[str, Any] = {}
+    bad: list[str] = []
+    unknown: list[str] = []
+    for source in sources:
+        for key, value in _entries(source):
+            field = fields.get(key)
+            if field is None:
+                if key not in _FOREIGN:
+                    unknown.append(key)
+                continue
+            try:
+                read_value = msgspec.convert(_without_nulls(value), field.type)
+            except msgspec.ValidationError as error:
+                bad.append(f"setting {SECTION}.{key}: {_plain(str(error), key)}; it is ignored")
+                continue
+            values.setdefault(field.name, read_value)
+    return Reading(Settings(**values), tuple(bad), tuple(dict.fromkeys(unknown)))
+
+
+def _entries(source: object) -> Iterator[tuple[str, Any]]:
+    """Keys that are set; `{"engine": {"url": …}}` reads as `{"engine.url": …}`."""
+    for key, value in source.items() if isinstance(source, Mapping) else ():
+        if key == "engine" and isinstance(value, Mapping):
+            yield from ((f"engine.{inner}", setting) for inner, setting in value.items() if setting is not None)
+        elif value is not None:
+            yield key, value
+
+
+def _without_nulls(value: Any) -> Any:
+    return {key: inner for key, inner in value.items() if inner is not None} if isinstance(value, dict) else value
+
+
+def _plain(error: str, key: str) -> str:
+    """`Expected `int`, got `str` - at `$.url`` → the same with the path as the user wrote it."""
+    what, _, where = error.partition(" - at `$")
+    return f"{what} at {key}{where.rstrip('`')}" if where else what

@@ -1,0 +1,186 @@
+"""The one thread in which the engine lives: loads it, and runs infills, of each document only the newest. Knows no LSP and no text.
+
+All methods are called on the event loop; futures are resolved there. The thread sleeps on a condition when there is nothing to do.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from engine.api import Draft, Engine, EngineConfig, InfillRequest, StopFlag
+
+
+class _Job:
+    """One infill on its way. `answer` is resolved once: a draft, None where there is none, or the engine's exception."""
+
+    def __init__(self, document: str, request: InfillRequest, budget: float | None, answer: asyncio.Future[Draft | None]) -> None:
+        self.document = document
+        self.request = request
+        self.budget = budget  # seconds from the moment it starts; None: the request carries its own deadline
+        self.answer = answer
+        self.stop = StopFlag()
+
+    def run(self, engine: Engine) -> Draft:
+        request = self.request
+        if self.budget is not None:
+            request = msgspec.structs.replace(request, deadline=time.monotonic() + self.budget)
+        return engine.infill(request, self.stop)
+
+
+class _Load:
+    def __init__(self, config: EngineConfig, answer: asyncio.Future[None]) -> None:
+        self.config = config
+        self.answer = answer
+
+
+class Worker:
+    """Asks go in, drafts come out; an ask ends the one before it for the same document."""
+
+    def __init__(self, load: Callable[[EngineConfig], Engine], loop: asyncio.AbstractEventLoop) -> None:
+        self._load_engine = load
+        self._loop = loop
+        self._wake = threading.Condition()
+        # Below: only under `_wake`.
+        self._next_load: _Load | None = None
+        self._ready = False  # a load has ended, well or not; before that asks wait, however long it takes until one is asked for
+        self._waiting: dict[str, _Job] = {}  # by document, the longest waiting first
+        self._running: _Job | None = None
+        self._closed = False
+        self._thread = threading.Thread(target=self._run, name="engine", daemon=True)
+        self._thread.start()
+
+    async def load(self, config: EngineConfig) -> None:
+        """Load an engine in place of the one before. Raises what loading raises; there is no engine then.
+
+        Infills asked for meanwhile wait for it. A load that has not begun when the next is asked for is dropped.
+        """
+        answer: asyncio.Future[None] = self._loop.create_future()
+        with self._wake:
+            dropped, self._next_load = self._next_load, _Load(config, answer)
+            self._wake.notify()
+        if dropped is not None and not dropped.answer.done():
+            dropped.answer.set_result(None)
+        await answer
+
+    async def infill(self, document: str, request: InfillRequest, *, patience: float | None = None) -> Draft | None:
+        """The engine's draft, or None: superseded, stopped, out of time before it began, or no engine. Raises what the engine raises.
+
+        Without `patience` the request's own deadline holds from now, also while a model loads. With it the ask waits as long as it
+        must, and then has so many seconds.
+        """
+        job = _Job(document, request, patience, self._loop.create_future())
+        with self._wake:
+            older = self._take(document)
+            self._waiting[document] = job
+            self._wake.notify()
+        _resolve_all(older)
+        timer = None
+        if patience is None and request.deadline is not None:
+            timer = self._loop.call_later(max(0.0, request.deadline - time.monotonic()), self._expire, job)
+        try:
+            return await job.answer
+        finally:  # also where the client cancelled
+            job.stop.set()
+            if timer is not None:
+                timer.cancel()
+            self._expire(job)
+
+    def stop(self, document: str) -> None:
+        """End what is asked for `document`; it is answered with None at once, the engine follows at its next denoise step."""
+        with self._wake:
+            jobs = self._take(document)
+        _resolve_all(jobs)
+
+    def close(self) -> None:
+        """End the thread after its current denoise step."""
+        with self._wake:
+            self._closed = True
+            if self._running is not None:
+                self._running.stop.set()
+            self._wake.notify()
+
+    def _take(self, document: str) -> list[_Job]:
+        """Under `_wake`: the jobs of a document, no longer waiting, and told to stop."""
+        jobs = [job for job in (self._waiting.pop(document, None), self._running) if job is not None and job.document == document]
+        for job in jobs:
+            job.stop.set()
+        return jobs
+
+    def _expire(self, job: _Job) -> None:
+        """Forget a job that has not begun."""
+        with self._wake:
+            if self._waiting.get(job.document) is not job:
+                return
+            del self._waiting[job.document]
+        _resolve_all([job])
+
+    # ------------------------------------------------------------------------------------------ on the engine's thread
+
+    def _run(self) -> None:
+        engine: Engine | None = None
+        while (task := self._next()) is not None:
+            if isinstance(task, _Load):
+                engine = None  # freed before the next one takes its memory
+                engine = self._loaded(task)
+            else:
+                self._infilled(task, engine)
+            with self._wake:
+                self._ready, self._running = True, None
+
+    def _next(self) -> _Load | _Job | None:
+        with self._wake:
+            while not (self._closed or self._next_load or (self._ready and self._waiting)):
+                self._wake.wait()
+            if self._closed:
+                return None
+            if (load := self._next_load) is not None:
+                self._next_load = None
+                return load
+            self._running = self._waiting.pop(next(iter(self._waiting)))
+            return self._running
+
+    def _loaded(self, task: _Load) -> Engine | None:
+        try:
+            engine = self._load_engine(task.config)
+        except BaseException as error:  # whatever it is, the one who waits must hear of it
+            self._post(_fail, task.answer, error)
+            return None
+        self._post(_resolve, task.answer, None)
+        return engine
+
+    def _infilled(self, job: _Job, engine: Engine | None) -> None:
+        if engine is None or job.stop.is_set():
+            self._post(_resolve, job.answer, None)
+            return
+        try:
+            draft = job.run(engine)
+        except BaseException as error:
+            self._post(_fail, job.answer, error)
+            return
+        self._post(_resolve, job.answer, draft)
+
+    def _post(self, call: Callable[..., None], *arguments: Any) -> None:
+        with contextlib.suppress(RuntimeError):  # the loop is gone: the server is on its way out
+            self._loop.call_soon_threadsafe(call, *arguments)
+
+
+def _resolve(answer: asyncio.Future[Any], value: object) -> None:
+    if not answer.done():
+        answer.set_result(value)
+
+
+def _resolve_all(jobs: list[_Job]) -> None:
+    for job in jobs:
+        _resolve(job.answer, None)
+
+
+def _fail(answer: asyncio.Future[Any], error: BaseException) -> None:
+    if not answer.done():
+        answer.set_exception(error if isinstance(error, Exception) else RuntimeError(f"the engine ended: {error!r}"))

@@ -1,0 +1,83 @@
+"""The last draft answers while what is typed agrees with it."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import pytest
+from lsp_client import CURSOR, URI
+
+from engine.api import Draft
+from mercury_lsp.reuse import Reuse
+
+
+def draft(text: str, ended: Literal["end", "deadline"] = "end") -> Draft:
+    return Draft(text=text, confidence=0.9, tokens=1, denoise_steps=1, forwards=1, prefill_tokens=0, latency_ms=1.0, ended=ended, model="m")
+
+
+def match(reuse: Reuse, marked: str, **how: object) -> str | None:
+    before, _, after = marked.partition(CURSOR)
+    found = reuse.match(URI, before, after, **how)  # type: ignore[arg-type]
+    return found.text if found else None
+
+
+def remembering(marked: str, text: str, *, multiline: bool = False, ended: Literal["end", "deadline"] = "end") -> Reuse:
+    before, _, after = marked.partition(CURSOR)
+    reuse = Reuse()
+    reuse.remember(URI, before, after, multiline, draft(text, ended))
+    return reuse
+
+
+def test_typing_along_and_back() -> None:
+    reuse = remembering("retu‸\n", "rn total")
+    assert match(reuse, "return t‸\n") == "otal"
+    assert match(reuse, "retur‸\n") == "n total"
+    assert match(reuse, "retu‸\n") == "rn total"
+
+
+def test_a_draft_that_is_used_up_answers_nothing_but_is_still_there_to_go_back_to() -> None:
+    reuse = remembering("a‸", "bc")
+    assert match(reuse, "abc‸") is None
+    assert match(reuse, "ab‸") == "c"
+
+
+@pytest.mark.parametrize("marked", ["retry‸\n", "ret‸\n", "retu‸x\n", "return‸", "\nretu‸\n"])
+def test_divergence_drops_it(marked: str) -> None:
+    reuse = remembering("retu‸\n", "rn total")
+    assert match(reuse, marked) is None
+    assert match(reuse, "retu‸\n") is None
+
+
+@pytest.mark.parametrize(
+    ("start", "text", "now", "rest"),
+    [
+        ("print‸\n", "(x)", "print(‸)\n", "x)"),
+        ("a = ‸", '"b"', 'a = "‸"', 'b"'),
+        ("print‸\n", "(x)", "print(x)‸\n", None),
+        ("print‸\n", "(x)", "print(‸]\n", None),
+        ("print‸\n", "(x)", "print‸)\n", None),
+    ],
+)
+def test_brackets_that_the_editor_closes(start: str, text: str, now: str, rest: str | None) -> None:
+    assert match(remembering(start, text), now) == rest
+
+
+def test_a_popup_entry_must_be_gone_on_with() -> None:
+    reuse = remembering("os.‸", "path.join(a)")
+    assert match(reuse, "os.pa‸", popup="th") == "th.join(a)"
+    assert match(reuse, "os.pa‸", popup="rdir") is None
+    assert match(reuse, "os.pa‸") == "th.join(a)"
+
+
+def test_who_asks_for_more_gets_no_hurried_draft() -> None:
+    assert match(remembering("a‸", "bc", ended="deadline"), "a‸", complete=True) is None
+    assert match(remembering("a‸", "bc", ended="deadline"), "a‸") == "bc"
+    assert match(remembering("a‸", "bc"), "a‸", complete=True, multiline=True) is None
+    assert match(remembering("a‸", "bc", multiline=True), "a‸", complete=True, multiline=True) == "bc"
+
+
+def test_documents_are_apart() -> None:
+    reuse = remembering("a‸", "bc")
+    assert reuse.match("file:///other.py", "a", "") is None
+    reuse.forget(URI)
+    assert match(reuse, "a‸") is None

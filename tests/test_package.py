@@ -1,0 +1,59 @@
+"""What is shipped: the declared dependencies are those that are imported, and the tree keeps its own promises."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import re
+import sys
+import tomllib
+from pathlib import Path
+
+from test_imports import PACKAGES, files, imported
+
+import mercury_lsp
+from engine.checkpoints import catalog
+
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+# Declared and used without an import statement: run as a program, imported by name, or needed for its message types alone.
+WITHOUT_IMPORT = re.compile(r"pip|tree-sitter-.+")
+
+
+def normal(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def declared(requirements: list[str]) -> set[str]:
+    return {normal(re.split(r"[^\w.-]", requirement, maxsplit=1)[0]) for requirement in requirements}
+
+
+def used() -> set[str]:
+    names = {name for path in files() for name in imported(path.read_text("utf-8"))}
+    distributions = importlib.metadata.packages_distributions()
+    foreign = names - set(sys.stdlib_module_names) - set(PACKAGES)
+    return {normal(distribution) for name in foreign for distribution in distributions[name]}
+
+
+def test_what_is_imported_is_declared() -> None:
+    assert used() <= declared(PROJECT["dependencies"]) | declared(PROJECT["optional-dependencies"]["gpu"])
+
+
+def test_what_is_declared_is_imported() -> None:
+    surplus = declared(PROJECT["dependencies"]) - used()
+    assert {name for name in surplus if not WITHOUT_IMPORT.fullmatch(name)} == set()
+
+
+def test_the_version_is_in_the_changelog() -> None:
+    assert f"## {mercury_lsp.__version__} " in (ROOT / "CHANGELOG.md").read_text("utf-8")
+
+
+def test_every_adapter_has_its_card() -> None:
+    for model in catalog.MODELS:
+        adapter = catalog.place(model).adapter
+        assert adapter.is_file()
+        assert "development only" in (adapter.parent / "README.md").read_text("utf-8").lower()
+
+
+def test_no_test_folder_hides_a_package() -> None:
+    """`tests/engine` with an `__init__.py` would be found as `engine` while the tests run."""
+    assert list((ROOT / "tests").rglob("__init__.py")) == []
