@@ -69,7 +69,7 @@ class Batch:
     noisy_full: Tensor  # [M] whether the block was fully masked
     noisy_twin: Tensor  # [M] index into the C clean ones: the clean slot that predicts the same token
 
-    def to(self, device: str) -> Batch:
+    def to(self, device: str | torch.device) -> Batch:
         """The same batch on another device."""
         moved: dict[str, Any] = {name: value.to(device) for name, value in vars(self).items() if isinstance(value, Tensor)}
         return replace(self, **moved)

@@ -44,20 +44,21 @@ def evaluate(objective: Objective, adapter: Mapping[str, Tensor], rows: Sequence
     clean, block_all = _Mean(), _Mean()
     slots, agreement = [_Mean() for _ in range(block)], [_Mean() for _ in range(block)]
     rounds = _Mean()
+    device = objective.base.norm.device
     with torch.inference_mode():
-        for batch in _batches(rows, masks_mixed):
+        for batch in _batches(rows, masks_mixed, device):
             losses = objective(adapter, batch)
             in_middle = batch.clean_weight == 1.0
             clean.add(losses.clean[in_middle], losses.clean_right[in_middle])
             block_all.add(losses.noisy, losses.noisy_right)
-        for batch in _batches(rows, masks_full):
+        for batch in _batches(rows, masks_full, device):
             losses = objective(adapter, batch)
             for slot in range(block):
                 here = batch.noisy_slot == slot
                 slots[slot].add(losses.noisy[here], losses.noisy_right[here])
                 agreement[slot].add(losses.noisy[here], losses.noisy_agrees[here])
-            runs = _runs(batch, losses.noisy_agrees)
-            rounds.add(runs, torch.ones_like(runs, dtype=torch.bool))
+            committed = _committed(batch, losses.noisy_agrees, block)
+            rounds.add(committed, committed > 0)
     return Report(
         causal_loss=clean.loss,
         causal_accuracy=clean.right,
@@ -69,40 +70,25 @@ def evaluate(objective: Objective, adapter: Mapping[str, Tensor], rows: Sequence
     )
 
 
-def _batches(rows: Sequence[Row], noise: NoiseRules) -> Iterator[Batch]:
+def _batches(rows: Sequence[Row], noise: NoiseRules, device: torch.device) -> Iterator[Batch]:
     rng = random.Random(0)
     for first in range(0, len(rows), _ROWS_AT_ONCE):
-        yield pack(rows[first : first + _ROWS_AT_ONCE], noise, rng)
+        yield pack(rows[first : first + _ROWS_AT_ONCE], noise, rng).to(device)
 
 
-def _runs(batch: Batch, agrees: Tensor) -> Tensor:
-    """Tokens committed by a round at each block along a middle: float [blocks].
+def _committed(batch: Batch, agrees: Tensor, block: int) -> Tensor:
+    """Tokens that a round commits at each fully masked block along a middle, float [blocks].
 
-    A round commits the agreeing slots from the left and the clean stream's own choice after them; where the block reaches past the
-    text's end, the end is the last. Whether the clean stream's choices are the text's own plays no part: decoding would follow them.
-    Measured against the text all the same, so that a block counts the slots that lie on it.
+    The slots from the left that agree with the clean stream, and the clean stream's own choice after them; where all of them agree
+    up to the text's end, there is nothing after them.
     """
-    counts: list[int] = []
-    run, open_run, middle = 0, False, False
-    previous = len(batch.noisy_slot)
-    slots, in_middle = batch.noisy_slot.tolist(), (batch.clean_weight[batch.noisy_twin] == 1.0).tolist()
-    for place, (slot, agreed) in enumerate(zip(slots, agrees.tolist(), strict=True)):
-        if slot == 0:
-            if place and middle:
-                counts.append(_committed(run, previous))
-            run, open_run, middle = 0, True, in_middle[place]
-            previous = 0
-        previous += 1
-        open_run = open_run and agreed
-        run += open_run
-    if middle:
-        counts.append(_committed(run, previous))
-    return torch.tensor(counts, dtype=torch.float32)
-
-
-def _committed(run: int, slots: int) -> int:
-    """With every slot agreed the verification adds nothing within reach of the text; else it adds its own choice."""
-    return run if run == slots else run + 1
+    number = (batch.noisy_slot == 0).cumsum(0) - 1  # every fully masked block has its first slot
+    there, agreed = torch.zeros(2, int(number[-1]) + 1, block, device=agrees.device)
+    there[number, batch.noisy_slot] = 1.0
+    agreed[number, batch.noisy_slot] = agrees.float()
+    run, reach = agreed.cumprod(1).sum(1), there.sum(1)
+    along_middle = batch.clean_weight[batch.noisy_twin][batch.noisy_slot == 0] == 1.0
+    return torch.minimum(run + 1, reach)[along_middle]
 
 
 class _Mean:

@@ -79,7 +79,7 @@ def train(trainer: Trainer, rows: Rows, noise: NoiseRules, rules: RunRules, fold
             if rules.minutes is not None and started - began > 60 * rules.minutes:
                 break
             drawn, rng = rows.step(trainer.step_number, rules.slots, noise.slots_per_token)
-            batch = pack(drawn, noise, rng)
+            batch = pack(drawn, noise, rng).to(trainer.device)
             rate = trainer.rules.rate(trainer.step_number)
             losses, gradient = trainer.step(batch)
             metrics = _metrics(trainer, batch, losses, rate, gradient, time.monotonic() - started)

@@ -108,8 +108,9 @@ class Run:
         return evaluate(self._objective, {name: value.to(dtype) for name, value in adapter.items()}, self._held_out_rows, self._noise)
 
     def evaluate_file(self, path: Path) -> Report:
-        """Evaluate an adapter in a file. Rows have related text, whether or not the adapter ever saw any."""
-        return evaluate(self._objective, read_adapter(path), self._held_out_rows, self._noise)
+        """Evaluate an adapter in a file."""
+        adapter = {name: value.to(self._base.norm) for name, value in read_adapter(path).items()}
+        return evaluate(self._objective, adapter, self._held_out_rows, self._noise)
 
     def export(self, path: Path) -> None:
         """Write the adapter as it stands."""

@@ -46,9 +46,9 @@ class Trainer:
     def __init__(self, objective: Objective, adapter: Mapping[str, Tensor], rules: OptimiserRules) -> None:
         self.objective, self.rules = objective, rules
         self.step_number = self.positions = 0
-        device, dtype = objective.base.norm.device, objective.base.norm.dtype
+        self.device, dtype = objective.base.norm.device, objective.base.norm.dtype
         self.names = adapter_names(objective.base.shape)
-        self.masters = [adapter[name].detach().float().clone().to(device).requires_grad_() for name in self.names]
+        self.masters = [adapter[name].detach().float().clone().to(self.device).requires_grad_() for name in self.names]
         self.mean = [master.detach().clone() for master in self.masters]
         self._leaves = [master.detach().to(dtype, copy=True).requires_grad_() for master in self.masters]
         self._optimiser = torch.optim.AdamW(self.masters, lr=rules.peak, betas=rules.betas, weight_decay=0.0, fused=True)
@@ -93,7 +93,7 @@ class Trainer:
 
     def load(self, path: Path) -> None:
         """Go on from a saved state."""
-        state: dict[str, Any] = torch.load(path, map_location=self.masters[0].device, weights_only=True)
+        state: dict[str, Any] = torch.load(path, map_location=self.device, weights_only=True)
         self.step_number, self.positions = state["step"], state["positions"]
         with torch.no_grad():
             torch._foreach_copy_(self.masters, state["masters"])

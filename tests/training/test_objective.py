@@ -8,11 +8,13 @@ from dataclasses import replace
 import pytest
 import torch
 import torch.nn.functional as F
-from tiny import NOISE, SHAPE, base, rows
+from tiny import NOISE, base, rows
 
 from engine.training.attention import dense_attention, row_attention, row_mask, visible
 from engine.training.base import Base, fresh_adapter
 from engine.training.blocks import Batch, NoiseRules, Row, draw_anchors, pack
+from engine.training.elementwise import swiglu, swiglu_backward
+from engine.training.evaluate import _committed
 from engine.training.objective import Objective, ObjectiveRules
 
 EAGER = ObjectiveRules(compiled=False)
@@ -151,5 +153,19 @@ def test_the_first_block_of_the_middle_is_always_there() -> None:
         assert row.start - 1 in anchors and len(anchors) == 5 == len(set(anchors))
 
 
-def test_special_ids_of_text_shape() -> None:
-    assert SHAPE.map_size("qkv") == (64, 32) and SHAPE.map_size("gu") == (96, 32)
+def test_the_joined_gradient_of_swiglu_is_its_own() -> None:
+    gate_up = torch.randn(5, 8, requires_grad=True)
+    grad = torch.randn(5, 4)
+    (meant,) = torch.autograd.grad(swiglu(gate_up), gate_up, grad)
+    torch.testing.assert_close(torch.cat(swiglu_backward(gate_up.detach(), grad), dim=-1), meant)
+
+
+def test_a_round_commits_what_agrees_and_one_more() -> None:
+    """Blocks along the middle of a row, with what the clean stream would have said put in by hand."""
+    batch = pack(rows(60), replace(NOISE, sizes=(4,), fully_masked=1.0, along_middle=1.0), random.Random(0))
+    places = batch.positions[batch.noisy_at] - batch.noisy_slot  # each slot's anchor
+    agrees = (batch.noisy_slot < 2) | (places == 47)
+    committed = dict(zip(sorted(set(places[places >= 47].tolist())), _committed(batch, agrees, 4).tolist(), strict=True))
+    assert committed[47] == 4  # all that a block holds
+    assert committed.get(50, 3) == 3
+    assert committed.get(57, 2) == 2  # two tokens are left there: the text's last and the end

@@ -10,14 +10,13 @@ from pathlib import Path
 
 import pytest
 import torch
-from tiny import NOISE, base, write_corpus, write_gguf
+from tiny import base, write_corpus, write_gguf
 
 from engine.checkpoints.adapter import Adapter
 from engine.training.base import adapter_names, fresh_adapter
 from engine.training.base_file import read_base
 from engine.training.export import read_adapter
 from engine.training.loop import METRICS, STATE
-from engine.training.objective import Objective, ObjectiveRules
 from engine.training.trainer import OptimiserRules, Trainer
 from mercury_lsp import train
 
@@ -121,14 +120,3 @@ def test_no_data_is_said_in_a_line(files: Path, tmp_path: Path, capsys: pytest.C
 def test_the_rate_rises_stays_and_falls() -> None:
     rules = OptimiserRules(peak=1.0, warm_up=10, decay_from=100, decay_steps=20)
     assert [round(rules.rate(step), 3) for step in (0, 9, 50, 99, 109, 119)] == [0.1, 1.0, 1.0, 1.0, 0.51, 0.02]
-
-
-def test_compiled_parts_are_the_same(files: Path) -> None:
-    """Only their definition is compared: compiling is the run's business, and takes a minute."""
-    from engine.training.objective import _swiglu, _swiglu_backward
-
-    gate_up = torch.randn(5, 8, dtype=torch.float32, requires_grad=True)
-    grad = torch.randn(5, 4)
-    (meant,) = torch.autograd.grad(_swiglu(gate_up), gate_up, grad)
-    torch.testing.assert_close(torch.cat(_swiglu_backward(gate_up.detach(), grad), dim=-1), meant)
-    assert NOISE.mask_id == 16 and Objective(base(), ObjectiveRules(compiled=False)).base.shape.specials == 17
