@@ -91,6 +91,10 @@ class InfillRequest(msgspec.Struct, frozen=True, kw_only=True):
     path: str = ""  # as shown to the model, relative to the workspace, with forward slashes
     related: tuple[Related, ...] = ()  # most relevant last, so that what changes rarely stays in front
     multiline: bool = False  # False: the draft ends before the first line break
+    # The draft ends before a line, not blank, that is indented by fewer columns than this; tabs count to the next multiple of 4. A line
+    # that only closes brackets is the last one; one that closes and goes on (`} else {`) is not, and then its own columns count instead.
+    # Lines that begin with `#` do not count. `engine.dedent.ended` tells; an engine need not heed it, what runs on is cut later.
+    dedent: int | None = None
     max_tokens: int = 64
     deadline: float | None = None  # `time.monotonic()` seconds; what is committed by then is the draft
     verify: bool = True  # False: commitment goes by confidence alone, without the causal forward

@@ -1,30 +1,40 @@
-"""The decode loop: draft a block by denoising, verify it causally, commit what agrees. Knows ids and positions, no text and no prompt.
+"""The decode loop: draft blocks by denoising, verify them causally, commit what agrees. Knows ids and positions, no text and no prompt.
 
-positions   … 41 │ 42      43    44    45            slot i predicts the token at the position after it
-denoise          │ anchor  mask  mask  mask          all see each other and everything before the anchor
-verify           │ anchor  d0    d1    d2            the same weights, causal: p0 p1 p2 p3
-commit                     p0    p1    p2            as far as d agrees with p, and the first p that does not
+With verification one forward does both: it reads the draft causally, and denoises the next block off the places where the draft may end.
+
+    clean   anchor d0  d1  d2   →  p0 p1 p2 p3          what the model itself would write after each
+    commit  p0 p1 p2            as far as d agrees with p, and the first p that does not
+    draft   the block that hangs where the agreement ended, if one was laid there
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import itertools
+from collections.abc import Callable, Iterator, Sequence
 from typing import Literal, NamedTuple
 
 import torch
 from torch import Tensor
 
 from engine.cache import CacheSlot
+from engine.canvas import Rows, block_alone, clean_and_blocks
 from engine.config import InfillLayout
 from engine.models.dense import DenseTransformer
 from engine.remask import commit_confident
-from kernels.confidence import Best, best_ids
+from engine.repeats import Repeats
+from kernels.chain import chain_ids
+from kernels.confidence import Best, best_ids, text_logits
 
 # Without verification a block is denoised until every position was committed at this confidence or as the surest of a step.
 # Measured by the first adapter's calibration: slots above 0.9 are right in 96 %.
 _UNVERIFIED_THRESHOLD = 0.9
 # A prefill chunk: long enough that the products run at full speed, short enough that a stop is seen within tens of milliseconds.
 _PREFILL_CHUNK = 128
+# So many of the prompt's last ids are read along with the first block instead of in a forward of their own.
+_READ_ALONG = 16
+# A draft is cut where it is less likely than this to hold so far, and blocks hang at so many of its most likely ends.
+_LEAST_LIKELY = 0.05
+_ANCHORS = 2
 
 Interrupt = Literal["deadline", "stopped"]
 Interrupted = Callable[[], Interrupt | None]
@@ -36,6 +46,18 @@ class Decoder(NamedTuple):
     transformer: DenseTransformer
     layout: InfillLayout
     banned: Tensor  # ids that are never text nor the end of the middle
+    chain: tuple[Tensor, Tensor] | None = None  # the chain head's inward and outward map, where the adapter has one
+
+    def read(self, slot: CacheSlot, rows: Rows, first: int = 0) -> tuple[Tensor, Tensor]:
+        """One forward; hidden states [n, width] and text logits [n, vocab] of the rows from `first` on."""
+        hidden = self.transformer.forward(rows, slot)[first:]
+        return hidden, text_logits(hidden, self.transformer.head, self.banned)
+
+    def draft(self, hidden: Tensor, logits: Tensor, before: int) -> Best:
+        """Ids of a masked block's slots, the id before the first of them being known."""
+        if self.chain is None:
+            return best_ids(logits)
+        return chain_ids(hidden, logits, before, self.transformer.embedding, *self.chain)
 
 
 class Limits(NamedTuple):
@@ -56,11 +78,12 @@ class Decoded(NamedTuple):
     ended: Literal["end", "line", "length", "deadline", "stopped"]
 
 
-class _Block(NamedTuple):
+class _Forward(NamedTuple):
+    """What one forward committed."""
+
     ids: list[int]
     confidence: list[float]
-    steps: int
-    forwards: int
+    denoised: bool
 
 
 def prefill(decoder: Decoder, slot: CacheSlot, ids: Sequence[int], interrupted: Interrupted) -> Interrupt | None:
@@ -69,103 +92,140 @@ def prefill(decoder: Decoder, slot: CacheSlot, ids: Sequence[int], interrupted: 
         if reason := interrupted():
             return reason
         chunk = ids[len(slot.ids) : len(slot.ids) + _PREFILL_CHUNK]
-        decoder.transformer.forward(torch.tensor(chunk), slot, len(slot.ids), causal=True)
+        decoder.transformer.forward(clean_and_blocks(chunk, len(slot.ids)), slot)
         slot.commit(chunk)
     return None
 
 
-def decode(decoder: Decoder, slot: CacheSlot, anchor: int, limits: Limits, interrupted: Interrupted) -> Decoded:
-    """Write on from `anchor`, the last id of the prompt, whose keys and values are not in the slot yet.
+def decode(decoder: Decoder, slot: CacheSlot, prompt: Sequence[int], limits: Limits, interrupted: Interrupted) -> Decoded:
+    """Write on after `prompt`, of which the slot holds the first ids, never the last one.
 
-    Between steps the interruption is asked; what is committed by then is the result. The slot afterwards holds the prompt and what was
-    committed: all but the last id, or more than the result where the block that ended it went on.
+    Before every forward the interruption is asked; what is committed by then is the result. The slot afterwards holds prompt and result
+    but for the last id, or goes on beyond the result where the forward that ended it went on.
     """
     ids: list[int] = []
     confidence: list[float] = []
     steps = forwards = 0
-    write = _write_verified if limits.verify else _write_unverified
-    while len(ids) < limits.tokens:
-        if reason := interrupted():
-            return Decoded(ids, confidence, steps, forwards, reason)
-        block = write(decoder, slot, anchor, interrupted)
-        steps, forwards = steps + block.steps, forwards + block.forwards
-        for index, probability in zip(block.ids, block.confidence, strict=True):
+    reason = prefill(decoder, slot, prompt[:-_READ_ALONG], interrupted)
+    forward = _verified(decoder, slot, prompt, limits) if limits.verify else _unverified(decoder, slot, prompt)
+    while not (reason := reason or interrupted()):
+        committed = next(forward)
+        steps, forwards = steps + committed.denoised, forwards + 1
+        for index, probability in zip(committed.ids, committed.confidence, strict=True):
             ids.append(index)
             confidence.append(probability)
-            if index == decoder.layout.end_id:
-                return Decoded(ids, confidence, steps, forwards, "end")
-            if limits.line_ends(index):
-                return Decoded(ids, confidence, steps, forwards, "line")
-            if len(ids) == limits.tokens:
-                break
-        anchor = ids[-1] if ids else anchor
-    return Decoded(ids, confidence, steps, forwards, "length")
+            if ended := _ended(index, len(ids), decoder.layout.end_id, limits):
+                return Decoded(ids, confidence, steps, forwards, ended)
+    return Decoded(ids, confidence, steps, forwards, reason)
 
 
-def decode_causally(decoder: Decoder, slot: CacheSlot, anchor: int, limits: Limits) -> Decoded:
+def decode_causally(decoder: Decoder, slot: CacheSlot, prompt: Sequence[int], limits: Limits) -> Decoded:
     """Greedy decoding token by token: what verified decoding must equal. Slow; for tests and comparison."""
     ids: list[int] = []
     confidence: list[float] = []
-    while len(ids) < limits.tokens:
-        best = _read_causally(decoder, slot, [anchor])
+    prefill(decoder, slot, prompt[:-1], lambda: None)
+    anchor = prompt[-1]
+    while True:
+        best = best_ids(decoder.read(slot, clean_and_blocks([anchor], len(slot.ids)))[1])
         slot.commit([anchor])
         anchor = int(best.ids[0])
         ids.append(anchor)
         confidence.append(float(best.confidence[0]))
-        if anchor == decoder.layout.end_id:
-            return Decoded(ids, confidence, 0, len(ids), "end")
-        if limits.line_ends(anchor):
-            return Decoded(ids, confidence, 0, len(ids), "line")
-    return Decoded(ids, confidence, 0, len(ids), "length")
+        if ended := _ended(anchor, len(ids), decoder.layout.end_id, limits):
+            return Decoded(ids, confidence, 0, len(ids), ended)
 
 
-def _write_verified(decoder: Decoder, slot: CacheSlot, anchor: int, interrupted: Interrupted) -> _Block:
-    draft = _denoise(decoder, slot, anchor, threshold=0.0, interrupted=interrupted)
-    if interrupted():
-        return _Block([], [], draft.steps, draft.forwards)  # an unverified draft is not committed
-    best = _read_causally(decoder, slot, [anchor, *draft.ids[:-1]])
-    chosen = best.ids.tolist()
-    agreeing = next((place for place, index in enumerate(chosen) if index != draft.ids[place]), len(chosen) - 1)
-    slot.commit([anchor, *chosen[:agreeing]])
-    return _Block(chosen[: agreeing + 1], best.confidence[: agreeing + 1].tolist(), draft.steps, draft.forwards + 1)
+def _ended(index: int, count: int, end_id: int, limits: Limits) -> Literal["end", "line", "length"] | None:
+    if index == end_id:
+        return "end"
+    if limits.line_ends(index):
+        return "line"
+    return "length" if count == limits.tokens else None
 
 
-def _write_unverified(decoder: Decoder, slot: CacheSlot, anchor: int, interrupted: Interrupted) -> _Block:
-    block = _denoise(decoder, slot, anchor, threshold=_UNVERIFIED_THRESHOLD, interrupted=interrupted)
-    ids, confidence = block.ids[:-1], block.confidence[:-1]  # the last slot's token lies beyond the block: not denoised
-    if not ids:
-        return block
-    decoder.transformer.forward(torch.tensor([anchor, *ids[:-1]]), slot, len(slot.ids), causal=True)
-    slot.commit([anchor, *ids[:-1]])
-    return _Block(ids, confidence, block.steps, block.forwards + 1)
+# ------------------------------------------------------------------------------------------------ with verification
 
 
-def _denoise(decoder: Decoder, slot: CacheSlot, anchor: int, *, threshold: float, interrupted: Interrupted) -> _Block:
-    """Denoise one block hanging off `anchor` until nothing in it is masked.
+def _verified(decoder: Decoder, slot: CacheSlot, prompt: Sequence[int], limits: Limits) -> Iterator[_Forward]:
+    """Forwards that each verify the draft before and denoise the next one."""
+    end_id, slots, mask_id = decoder.layout.end_id, decoder.layout.block, decoder.layout.mask_id
+    repeats = Repeats(prompt)
+    pending = list(prompt[len(slot.ids) :])
+    draft = _repeated(repeats, decoder, limits)
+    while True:
+        last = len(pending) - 1
+        clean = [*pending, *draft.ids]
+        anchors = [last + place for place in _likely_ends(draft.confidence)]
+        anchors = [place for place in anchors if not (place > last and _ended(clean[place], 0, end_id, limits))]
+        hidden, logits = decoder.read(slot, clean_and_blocks(clean, len(slot.ids), anchors, slots, mask_id), first=last)
+        best = best_ids(logits[: len(draft.ids) + 1])
+        chosen = best.ids.tolist()
+        agreeing = next((place for place, index in enumerate(draft.ids) if chosen[place] != index), len(draft.ids))
+        slot.commit(clean[: last + 1 + agreeing])
+        yield _Forward(chosen[: agreeing + 1], best.confidence[: agreeing + 1].tolist(), bool(anchors))
+        for index in chosen[: agreeing + 1]:
+            repeats.add(index)
+        pending, draft = [chosen[agreeing]], _repeated(repeats, decoder, limits)
+        if last + agreeing in anchors:
+            # The block's first slot guessed what is now known; the rest goes on from that.
+            first = len(best.ids) + anchors.index(last + agreeing) * slots
+            rest = slice(first + 1, first + slots)
+            denoised = decoder.draft(hidden[rest], logits[rest], pending[0])
+            draft = max(_cut(denoised.ids.tolist(), denoised.confidence.tolist(), end_id, limits), draft, key=_expected)
 
-    Returns as many ids as the block has slots: its committed positions and the last slot's prediction. On an interruption the ids up to
-    the first position still masked.
-    """
+
+def _repeated(repeats: Repeats, decoder: Decoder, limits: Limits) -> _Forward:
+    return _cut(*repeats.draft(decoder.layout.block), decoder.layout.end_id, limits)
+
+
+def _expected(draft: _Forward) -> float:
+    """How many ids of a draft may be expected to agree."""
+    return sum(itertools.accumulate(draft.confidence, float.__mul__))
+
+
+def _likely_ends(confidence: Sequence[float]) -> list[int]:
+    """The likeliest numbers of draft ids that will agree, the likeliest first, at most `_ANCHORS`."""
+    hold = [1.0, *itertools.accumulate(confidence, float.__mul__)]  # that so many agree at least
+    exactly = [here - after for here, after in itertools.pairwise([*hold, 0.0])]
+    return sorted(range(len(exactly)), key=lambda place: -exactly[place])[:_ANCHORS]
+
+
+def _cut(ids: list[int], confidence: list[float], end_id: int, limits: Limits) -> _Forward:
+    """A draft without what follows its end or is too unlikely to hold."""
+    hold = 1.0
+    for place, (index, sure) in enumerate(zip(ids, confidence, strict=True)):
+        hold *= sure
+        if hold < _LEAST_LIKELY:
+            return _Forward(ids[:place], confidence[:place], True)
+        if _ended(index, 0, end_id, limits):
+            return _Forward(ids[: place + 1], confidence[: place + 1], True)
+    return _Forward(ids, confidence, True)
+
+
+# ------------------------------------------------------------------------------------------------ without
+
+
+def _unverified(decoder: Decoder, slot: CacheSlot, prompt: Sequence[int]) -> Iterator[_Forward]:
+    """Forwards that denoise a block until nothing in it is masked, then one that reads it causally into the cache."""
     layout = decoder.layout
-    block = torch.full((layout.block,), layout.mask_id)
-    block[0] = anchor
-    masked = torch.ones(layout.block, dtype=torch.bool)  # by slot: whether the token after it is still to be chosen
-    sure = torch.zeros(layout.block)
-    written = block.roll(-1)  # written[i] is the token after slot i
-    steps = 0
-    while masked.any():
-        if steps and interrupted():
-            break
-        hidden = decoder.transformer.forward(block, slot, len(slot.ids), causal=False)
-        best = best_ids(hidden, decoder.transformer.head, decoder.banned)
-        steps += 1
-        chosen = commit_confident(best.confidence, masked, threshold)
-        written, sure, masked = best.ids.where(chosen, written), best.confidence.where(chosen, sure), masked & ~chosen
-        block[1:] = written[:-1].where(~masked[:-1], layout.mask_id)
-    done = int(masked.int().argmax()) if masked.any() else layout.block
-    return _Block(written[:done].tolist(), sure[:done].tolist(), steps, steps)
-
-
-def _read_causally(decoder: Decoder, slot: CacheSlot, ids: list[int]) -> Best:
-    hidden = decoder.transformer.forward(torch.tensor(ids), slot, len(slot.ids), causal=True)
-    return best_ids(hidden, decoder.transformer.head, decoder.banned)
+    prefill(decoder, slot, prompt[:-1], lambda: None)
+    anchor = prompt[-1]
+    while True:
+        block = torch.full((layout.block,), layout.mask_id)
+        block[0] = anchor
+        masked = torch.ones(layout.block - 1, dtype=torch.bool)  # by slot, whether the token after it is still masked
+        sure = torch.zeros(layout.block - 1)
+        done = 0  # committed from the left without a gap
+        while done < len(masked):
+            best = best_ids(decoder.read(slot, block_alone(block, len(slot.ids)))[1][:-1])  # the last slot's token lies beyond the block
+            chosen = commit_confident(best.confidence, masked, _UNVERIFIED_THRESHOLD)
+            block[1:] = best.ids.where(chosen, block[1:])
+            sure = best.confidence.where(chosen, sure)
+            masked &= ~chosen
+            before, done = done, int(masked.int().argmax()) if masked.any() else len(masked)
+            yield _Forward(block[1 + before : 1 + done].tolist(), sure[before:done].tolist(), True)
+        clean = block[:-1].tolist()
+        decoder.transformer.forward(clean_and_blocks(clean, len(slot.ids)), slot)
+        slot.commit(clean)
+        anchor = int(block[-1])
+        yield _Forward([], [], False)

@@ -12,7 +12,7 @@ from engine.api import Draft, EngineConfig, InfillRequest, StopFlag
 from engine.cache import PrefixCache
 from engine.checkpoints.catalog import find
 from engine.checkpoints.load import Checkpoint, load_checkpoint
-from engine.decode import Decoded, Decoder, Interrupt, Interrupted, Limits, decode, prefill
+from engine.decode import Decoded, Decoder, Interrupt, Interrupted, Limits, decode
 from engine.layout import infill_ids
 
 # Two documents side by side and a jump back in each.
@@ -28,7 +28,7 @@ class LocalEngine:
         self.name = name
         self.tokenizer, self.layout = checkpoint.tokenizer, checkpoint.layout
         banned = [index for index in checkpoint.tokenizer.special_ids if index != checkpoint.layout.end_id]
-        self.decoder = Decoder(checkpoint.transformer, checkpoint.layout, torch.tensor(banned))
+        self.decoder = Decoder(checkpoint.transformer, checkpoint.layout, torch.tensor(banned), checkpoint.chain)
         self._cache = PrefixCache(
             checkpoint.transformer.config,
             slots=_CACHE_SLOTS,
@@ -46,12 +46,10 @@ class LocalEngine:
     @torch.inference_mode()
     def infill(self, request: InfillRequest, stop: StopFlag) -> Draft:
         started = time.perf_counter()
-        interrupted = _interruption(request, stop)
         ids = self.prompt_ids(request)
         slot = self._cache.match(ids[:-1])
         missing = len(ids) - 1 - len(slot.ids)
-        reason = prefill(self.decoder, slot, ids[:-1], interrupted)
-        decoded = Decoded([], [], 0, 0, reason) if reason else decode(self.decoder, slot, ids[-1], self._limits(request), interrupted)
+        decoded = decode(self.decoder, slot, ids, self._limits(request), _interruption(request, stop))
         return self._draft(decoded, request, missing, started)
 
     def prompt_ids(self, request: InfillRequest) -> list[int]:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The sub-command's arguments."""
-    parser.add_argument("--base", type=Path, required=True, help="the base model, a GGUF file")
+    parser.add_argument("--base", type=_file, required=True, help="the base model, a GGUF file")
     parser.add_argument("--data", type=Path, nargs="+", default=[], help="folders of source files, one folder a repository in each")
     parser.add_argument("--held-out", type=Path, nargs="*", default=[], help="folders that never train (default: 1 file in 64 of --data)")
     parser.add_argument("--run", type=Path, help="the run's folder; a run that is there is taken up (default: beside --out)")
@@ -26,6 +26,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--decay-steps", type=int, help="let the rate fall over so many steps from where the run stands, and stop")
     parser.add_argument("--slots", type=int, default=3072, help="positions a step, of both streams (default: %(default)s)")
     parser.add_argument("--rate", type=float, default=1e-3, help="peak learning rate (default: %(default)s)")
+    parser.add_argument("--fully-masked", type=float, default=0.75, metavar="SHARE", help="of the noisy blocks (default: %(default)s)")
+    parser.add_argument(
+        "--chained", type=float, default=0.6, metavar="SHARE", help="of the noisy slots, told the token before (default: %(default)s)"
+    )
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--eager", action="store_true", help="do not compile the element-wise parts")
@@ -35,6 +39,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--last", action="store_true", help="export the last weights instead of their running mean")
     parser.add_argument("--context", type=int, default=512, help="context that the adapter's metadata declares (default: %(default)s)")
     parser.add_argument("--rows", type=int, default=64, help="held-out rows to evaluate on (default: %(default)s)")
+
+
+def _file(text: str) -> Path:
+    if not Path(text).is_file():
+        raise argparse.ArgumentTypeError(f"{text}: no such file")
+    return Path(text)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -58,6 +68,8 @@ def run(args: argparse.Namespace) -> int:
                 decay_steps=args.decay_steps,
                 slots=args.slots,
                 rate=args.rate,
+                fully_masked=args.fully_masked,
+                chained=args.chained,
                 device=args.device,
                 compiled=not args.eager,
                 averaged=not args.last,
@@ -92,7 +104,7 @@ def _train(training: Run, evaluate_every: int) -> None:
                 f"step {metrics.step}  {metrics.positions / 1e6:.3f}M positions  {metrics.positions_a_second:.0f}/s"
                 f"  rate {metrics.rate:.2g}  causal {metrics.causal_loss:.3f} {metrics.causal_right:.0%}"
                 f"  blocks {metrics.block_loss:.3f} {metrics.block_right:.0%}"
-                f"  agree {metrics.agreement:.0%}  gradient {metrics.gradient:.2f}"
+                f"  agree {metrics.agreement:.0%}, chained {metrics.chained_agreement:.0%}  gradient {metrics.gradient:.2f}"
             )
             status.update(text)
             if not console.is_terminal and metrics.step % 10 == 0:

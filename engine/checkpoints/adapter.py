@@ -16,23 +16,21 @@ MAPS = ("qkv", "o", "gu", "dn")
 
 
 class Adapter:
-    """An adapter's tensors, kept as stored: `layers.i.map.A` [rank, in], `layers.i.map.B` [out, rank], `special` [ids, width]."""
+    """A file of `layers.i.map.A` [rank, in], `layers.i.map.B` [out, rank], `special` [ids, width]. A tensor is read when asked for."""
 
-    def __init__(self, tensors: Mapping[str, Tensor], metadata: Mapping[str, str], path: Path) -> None:
-        self._tensors = tensors
-        self.path = path
-        self.layout = _layout(metadata, path)
-        self.special = self._tensor("special")
-
-    @classmethod
-    def load(cls, path: Path) -> Adapter:
+    def __init__(self, path: Path) -> None:
         """Raises `CheckpointInvalid` when the file is not safetensors or lacks what an adapter must say."""
+        self.path = path
         try:
             with safe_open(path, framework="pt") as file:
-                names: list[str] = file.keys()
-                return cls({name: file.get_tensor(name) for name in names}, file.metadata() or {}, path)
+                metadata: dict[str, str] = file.metadata() or {}
         except (SafetensorError, OSError) as error:
             raise CheckpointInvalid(f"{path}: not a readable adapter ({error})") from None
+        self.layout = _layout(metadata, path)
+        self.special = self._tensor("special")
+        self.chain: tuple[Tensor, Tensor] | None = None
+        if "chain" in metadata:
+            self.chain = self._tensor("chain.in"), self._tensor("chain.out")
 
     def delta(self, layer: int, name: str) -> Tensor:
         """What the adapter adds to a map's weight, float32 [out, in]. Raises `CheckpointInvalid` when the layer is not in it."""
@@ -41,9 +39,11 @@ class Adapter:
 
     def _tensor(self, name: str) -> Tensor:
         try:
-            return self._tensors[name]
-        except KeyError:
-            raise CheckpointInvalid(f"{self.path}: tensor {name!r} is missing") from None
+            with safe_open(self.path, framework="pt") as file:
+                tensor: Tensor = file.get_tensor(name)
+        except SafetensorError as error:
+            raise CheckpointInvalid(f"{self.path}: tensor {name!r} cannot be read ({error})") from None
+        return tensor
 
 
 # The first adapter says neither; these are what it was trained with.

@@ -23,18 +23,20 @@ class Checkpoint(NamedTuple):
     transformer: DenseTransformer
     tokenizer: TextTokenizer
     layout: InfillLayout
+    chain: tuple[torch.Tensor, torch.Tensor] | None  # float32
 
 
 def load_checkpoint(base: Path, adapter_path: Path, dtype: torch.dtype) -> Checkpoint:
     """Read `base` (GGUF), add the adapter, and pack the maps one layer at a time. Raises `CheckpointInvalid`."""
-    file, adapter = GGUFFile(base), Adapter.load(adapter_path)
+    file, adapter = GGUFFile(base), Adapter(adapter_path)
     tokenizer = TextTokenizer(file.tokenizer_tables)
     embedding = file.tensor("token_embd.weight", dtype)
     embedding[: len(adapter.special)] = adapter.special.to(dtype)
     transformer = DenseTransformer(file.config, embedding, file.tensor("output_norm.weight", dtype))
     for layer in range(transformer.config.layers):
         transformer.add_layer(_layer(file, adapter, layer, dtype))
-    return Checkpoint(transformer, tokenizer, adapter.layout)
+    chain = adapter.chain and (adapter.chain[0].float(), adapter.chain[1].float())
+    return Checkpoint(transformer, tokenizer, adapter.layout, chain)
 
 
 def _layer(file: GGUFFile, adapter: Adapter, layer: int, dtype: torch.dtype) -> LayerWeights:

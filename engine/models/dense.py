@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
+import torch
 from torch import Tensor
 from torch.nn import functional
 
 from engine.cache import CacheSlot
+from engine.canvas import Rows
 from engine.config import DenseConfig
 from kernels.attention import block_attention
 from kernels.linear import pack
@@ -50,7 +52,7 @@ class DenseTransformer:
         """embedding [vocab, width], final_norm [width]; `head` None ties it to the embedding. Layers are added by `add_layer`."""
         self.config = config
         self.dtype = embedding.dtype
-        self._embedding = embedding
+        self.embedding = embedding
         self._final_norm = final_norm
         self.head: Map = pack(embedding if head is None else head)
         self._layers: list[_Layer] = []
@@ -72,37 +74,33 @@ class DenseTransformer:
             )
         )
 
-    def forward(self, ids: Tensor, slot: CacheSlot, start: int, *, causal: bool) -> Tensor:
-        """Hidden states of `ids` [rows] at positions start…, after the final norm: [rows, width].
+    def forward(self, rows: Rows, slot: CacheSlot) -> Tensor:
+        """Hidden states of `rows`, after the final norm and without the filling: [laid, width].
 
-        The rows see the slot's first `start` positions and each other, up to themselves with `causal`. Their keys and values are
-        written to the slot at their positions; whether they stay is for the caller to say (`CacheSlot.commit`).
+        The rows see everything committed in the slot, and of each other what `rows.seen` says. Their keys and values are written behind
+        the slot's mark, in their order; which of them stay is for the caller to say (`CacheSlot.commit`).
         """
-        assert len(self._layers) == self.config.layers and start + len(ids) <= slot.capacity
-        x = self._embedding[ids]  # [rows, width]
-        positions = slice(start, start + len(ids))
-        cos, sin = self._cos[positions], self._sin[positions]
+        assert len(self._layers) == self.config.layers and len(slot.ids) + len(rows.ids) <= slot.capacity
+        x = self.embedding[rows.ids]  # [rows, width]
+        cos, sin = self._cos[rows.positions], self._sin[rows.positions]
         for index, layer in enumerate(self._layers):
-            x = x + self._attention(layer, index, self._norm(x, layer.attention_norm), slot, start, cos, sin, causal)
+            x = x + self._attention(layer, index, self._norm(x, layer.attention_norm), rows.seen, slot, cos, sin)
             x = x + _swiglu(layer, self._norm(x, layer.mlp_norm))
-        return self._norm(x, self._final_norm)
+        return self._norm(x[: rows.laid], self._final_norm)
 
-    def _attention(
-        self, layer: _Layer, index: int, x: Tensor, slot: CacheSlot, start: int, cos: Tensor, sin: Tensor, causal: bool
-    ) -> Tensor:
+    def _attention(self, layer: _Layer, index: int, x: Tensor, seen: Tensor, slot: CacheSlot, cos: Tensor, sin: Tensor) -> Tensor:
         c = self.config
         qkv = layer.qkv(x)  # [rows, (heads + 2 · kv_heads) · head_dim]
         if layer.qkv_bias is not None:
             qkv = qkv + layer.qkv_bias
         heads = qkv.view(len(x), c.heads + 2 * c.kv_heads, c.head_dim)
-        q, k, v = heads.split((c.heads, c.kv_heads, c.kv_heads), dim=1)
+        qk, v = heads.split((c.heads + c.kv_heads, c.kv_heads), dim=1)
         if layer.q_norm is not None and layer.k_norm is not None:
-            q, k = self._norm(q, layer.q_norm), self._norm(k, layer.k_norm)
-            q, k = rotate(q, cos, sin), rotate(k, cos, sin)
-        else:
-            q, k = rotate(heads[:, : c.heads + c.kv_heads], cos, sin).split((c.heads, c.kv_heads), dim=1)
-        keys, values = slot.write(index, start, k, v)  # [kv_heads, start + rows, head_dim]
-        return layer.o(block_attention(q, keys, values, causal=causal))
+            q, k = qk.split((c.heads, c.kv_heads), dim=1)
+            qk = torch.cat((self._norm(q, layer.q_norm), self._norm(k, layer.k_norm)), dim=1)
+        q, k = rotate(qk, cos, sin).split((c.heads, c.kv_heads), dim=1)
+        keys, values = slot.write(index, k, v)  # [kv_heads, at least committed + rows, head_dim]
+        return layer.o(block_attention(q, keys, values, seen, cached=len(slot.ids)))
 
     def _norm(self, x: Tensor, weight: Tensor) -> Tensor:
         return functional.rms_norm(x, (x.shape[-1],), weight, self.config.norm_eps)

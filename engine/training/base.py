@@ -26,6 +26,7 @@ class Shape:
     norm_eps: float
     specials: int = 17  # rows 0..specials-1 of the embedding are repurposed and train
     rank: int = 64
+    chain: int = 256  # inner width of the chain head
 
     def map_size(self, name: str) -> tuple[int, int]:
         """(out, in) of a linear map."""
@@ -93,18 +94,23 @@ def assemble(shape: Shape, read: Callable[[str], Tensor], dtype: torch.dtype) ->
 
 
 def adapter_names(shape: Shape) -> list[str]:
-    """The adapter's tensors, in the order in which they are kept everywhere."""
-    return [f"layers.{layer}.{name}.{side}" for layer in range(shape.layers) for name in MAPS for side in "AB"] + ["special"]
+    """The adapter's tensors, in the order in which they are kept everywhere. What is new comes last: older states lack it."""
+    return [*_map_names(shape), "special", "chain.in", "chain.out"]
+
+
+def _map_names(shape: Shape) -> list[str]:
+    return [f"layers.{layer}.{name}.{side}" for layer in range(shape.layers) for name in MAPS for side in "AB"]
 
 
 def fresh_adapter(base: Base, seed: int) -> dict[str, Tensor]:
-    """Float32 masters that leave the base as it is: A small and random, B zero, the special rows as they were.
+    """Float32 masters that leave the base as it is: A small and random, B zero, the special rows as they were, the chain head's
+    way in small and random, its way out zero.
 
     The special rows that the base never used are given the norm of ordinary ones, so that they can be told apart from the start.
     """
     shape, generator = base.shape, torch.Generator().manual_seed(seed)
     adapter: dict[str, Tensor] = {}
-    for name in adapter_names(shape)[:-1]:
+    for name in _map_names(shape):
         _, layer, which, side = name.split(".")
         out, into = shape.map_size(which)
         if side == "A":
@@ -116,6 +122,8 @@ def fresh_adapter(base: Base, seed: int) -> dict[str, Tensor]:
     noise = torch.randn(rows.shape, generator=generator) * text.std()
     rows[3:] = text.mean(0) + noise[3:]
     adapter["special"] = rows
+    adapter["chain.in"] = torch.randn(shape.chain, 2 * shape.width, generator=generator) * (2 * shape.width) ** -0.5
+    adapter["chain.out"] = torch.zeros(shape.width, shape.chain)
     return adapter
 
 

@@ -31,7 +31,8 @@ class NoiseRules:
     sizes: tuple[int, ...] = (8, 8, 8, 8, 8, 8, 4, 6, 12, 16)  # mostly 8, as served
     slots_per_token: float = 0.5  # noisy slots a clean token, for short rows
     max_slots: int = 320
-    fully_masked: float = 0.5  # the rest have a random share masked
+    fully_masked: float = 0.75  # as served; the rest have a random share masked
+    chained: float = 0.6  # share of the noisy slots that the chain head tells the token before them
     along_middle: float = 0.5  # share of the anchors that lie along the middle
     slot_decay: float = 0.85  # weight of slot i is slot_decay ** i: a draft is used from the left
     rest_weight: float = 0.5  # causal loss outside the middle
@@ -68,6 +69,8 @@ class Batch:
     noisy_slot: Tensor  # [M] place in the block
     noisy_full: Tensor  # [M] whether the block was fully masked
     noisy_twin: Tensor  # [M] index into the C clean ones: the clean slot that predicts the same token
+    noisy_previous: Tensor  # [M] the text's token at the slot's own place, masked in its input or not
+    noisy_chained: Tensor  # [M] whether its state goes through the chain head
 
     def to(self, device: str | torch.device) -> Batch:
         """The same batch on another device."""
@@ -110,7 +113,7 @@ class _Packing:
         self._positions: list[int] = []
         self._anchors: list[int] = []
         self._clean: list[tuple[int, int, float]] = []
-        self._noisy: list[tuple[int, int, float, int, bool, int]] = []
+        self._noisy: list[tuple[int, int, float, int, bool, int, int]] = []
 
     def add(self, row: Row) -> None:
         rules, rng = self._rules, self._rng
@@ -154,13 +157,15 @@ class _Packing:
             shown = slot == 0 or (not masked[slot] and slot <= reach)
             if slot < reach and masked[slot + 1]:
                 twin = self._clean_loss(row, first, place, twins)
-                self._noisy.append((len(self._ids), row.ids[place + 1], rules.slot_decay**slot, slot, full, twin))
+                self._noisy.append((len(self._ids), row.ids[place + 1], rules.slot_decay**slot, slot, full, twin, row.ids[place]))
             self._ids.append(row.ids[place] if shown else rules.mask_id)
             self._positions.append(place)
 
     def finish(self) -> Batch:
         clean_at, clean_target, clean_weight = zip(*self._clean, strict=True)
-        at, target, weight, slot, full, twin = zip(*self._noisy, strict=True)
+        at, target, weight, slot, full, twin, previous = zip(*self._noisy, strict=True)
+        share = self._rules.chained
+        chained = [self._rng.random() < share if share else False for _ in at]
         return Batch(
             spans=tuple(self._spans),
             ids=torch.tensor(self._ids),
@@ -175,6 +180,8 @@ class _Packing:
             noisy_slot=torch.tensor(slot),
             noisy_full=torch.tensor(full),
             noisy_twin=torch.tensor(twin),
+            noisy_previous=torch.tensor(previous),
+            noisy_chained=torch.tensor(chained),
         )
 
 

@@ -22,6 +22,7 @@ def export_adapter(
         "name": name,
         "base": base,
         "rank": str(shape.rank),
+        "chain": str(shape.chain),
         "layout": "path related suffix prefix",
         "path_id": str(layout.path_id),
         "related_id": "" if layout.related_id is None else str(layout.related_id),

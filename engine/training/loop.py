@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from torch import Tensor
+
 from engine.training.blocks import Batch, NoiseRules, pack
 from engine.training.data import Rows
 from engine.training.objective import Losses
@@ -44,7 +46,8 @@ class StepMetrics:
     block_loss: float
     block_right: float
     first_slot_right: float  # of fully masked blocks
-    agreement: float
+    agreement: float  # with the clean stream, of the slots that know nothing of each other
+    chained_agreement: float  # of those that know the token before them
 
 
 class Stop:
@@ -109,5 +112,10 @@ def _metrics(trainer: Trainer, batch: Batch, losses: Losses, rate: float, gradie
         block_loss=float((losses.noisy * weight).sum()),
         block_right=float((losses.noisy_right * weight).sum()),
         first_slot_right=float(losses.noisy_right[first].float().mean()) if first.any() else 0.0,
-        agreement=float((losses.noisy_agrees * weight).sum()),
+        agreement=_share(losses.noisy_agrees, weight * ~batch.noisy_chained),
+        chained_agreement=_share(losses.noisy_agrees, weight * batch.noisy_chained),
     )
+
+
+def _share(those: Tensor, weight: Tensor) -> float:
+    return float((those * weight).sum() / weight.sum().clamp(min=1e-9))

@@ -16,6 +16,7 @@ from torch import Tensor
 from engine.training.attention import dense_attention, row_attention, row_mask
 from engine.training.base import Base, Shape
 from engine.training.blocks import Batch
+from engine.training.chain import chained
 from engine.training.elementwise import Elementwise
 from engine.training.loss import LossPlan, TextLoss
 
@@ -54,7 +55,10 @@ class Objective:
 
     def __call__(self, adapter: Mapping[str, Tensor], batch: Batch) -> Losses:
         """`adapter` in the base's dtype, leaves that ask for gradients (or not, for an evaluation)."""
-        hidden = self.hidden(adapter, batch)
+        return self.losses(adapter, batch, self.hidden(adapter, batch))
+
+    def losses(self, adapter: Mapping[str, Tensor], batch: Batch, hidden: Tensor) -> Losses:
+        """The losses of states that `hidden` gave."""
         end_row = adapter["special"][:1]
         plan = LossPlan(
             head=self._head,
@@ -65,8 +69,28 @@ class Objective:
             block_weight=self.rules.block_weight,
             chunk=self.rules.chunk,
         )
-        total, *rows = TextLoss.apply(hidden[batch.clean_at], hidden[batch.noisy_at], end_row, plan)
+        total, *rows = TextLoss.apply(hidden[batch.clean_at], self.noisy_states(adapter, batch, hidden), end_row, plan)
         return Losses(total=total, clean=rows[0], clean_right=rows[1], noisy=rows[2], noisy_right=rows[3], noisy_agrees=rows[4])
+
+    def noisy_states(self, adapter: Mapping[str, Tensor], batch: Batch, hidden: Tensor) -> Tensor:
+        """The states that the noisy slots predict from, [M, width]: where the batch says so, those of the chain head."""
+        states = hidden[batch.noisy_at]
+        if "chain.in" not in adapter:  # the first adapter has none
+            return states
+        return torch.where(batch.noisy_chained[:, None], self.chained(adapter, states, batch.noisy_previous), states)
+
+    def chained(self, adapter: Mapping[str, Tensor], states: Tensor, previous: Tensor) -> Tensor:
+        """States [rows, width] that know the ids chosen before them."""
+        rows = _embed(self.base.embedding, adapter["special"], previous)
+        return chained(states, rows, adapter["chain.in"], adapter["chain.out"])
+
+    def head(self, adapter: Mapping[str, Tensor]) -> Tensor:
+        """The rows that states are compared with: the end id's, then the text's."""
+        return torch.cat([adapter["special"][:1], self._head[1:]])
+
+    def head_ids(self, index: Tensor) -> Tensor:
+        """The ids of the head's rows."""
+        return torch.where(index == 0, 0, index + self.base.shape.specials - 1)
 
     def hidden(self, adapter: Mapping[str, Tensor], batch: Batch) -> Tensor:
         """The last layer's normalised states of every slot, [T, width]."""

@@ -58,6 +58,8 @@ class TrainSettings:
     decay_steps: int | None = None
     slots: int = 3072
     rate: float = 1e-3
+    fully_masked: float = NoiseRules.fully_masked
+    chained: float = NoiseRules.chained
     device: str = "cpu"
     compiled: bool = True
     averaged: bool = True  # export and evaluate the running mean
@@ -74,7 +76,13 @@ class Run:
         base, self._tokenizer = read_base(settings.base)
         self._base = base if settings.device == "cpu" else base.to(settings.device)
         self._objective = Objective(self._base, ObjectiveRules(compiled=settings.compiled))
-        self._noise = NoiseRules(mask_id=MASK_ID, specials=base.shape.specials, end_id=END_ID)
+        self._noise = NoiseRules(
+            mask_id=MASK_ID,
+            specials=base.shape.specials,
+            end_id=END_ID,
+            fully_masked=settings.fully_masked,
+            chained=settings.chained,
+        )
         self._layout = default_layout(settings.context)
 
     @cached_property

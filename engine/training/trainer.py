@@ -92,11 +92,14 @@ class Trainer:
         part.replace(path)
 
     def load(self, path: Path) -> None:
-        """Go on from a saved state."""
+        """Go on from a saved state. Tensors that it lacks, the last ones, keep their start values and a fresh optimiser's state."""
         state: dict[str, Any] = torch.load(path, map_location=self.device, weights_only=True)
         self.step_number, self.positions = state["step"], state["positions"]
+        known = len(state["masters"])
         with torch.no_grad():
-            torch._foreach_copy_(self.masters, state["masters"])
-            torch._foreach_copy_(self.mean, state["mean"])
+            torch._foreach_copy_(self.masters[:known], state["masters"])
+            torch._foreach_copy_(self.mean[:known], state["mean"])
             torch._foreach_copy_(self._leaves, self.masters)
+        (group,) = state["optimiser"]["param_groups"]
+        group["params"] = list(range(len(self.masters)))
         self._optimiser.load_state_dict(state["optimiser"])

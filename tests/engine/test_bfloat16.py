@@ -8,6 +8,7 @@ from holes import holes
 from test_decode import both_ways, fresh_slot, nearest, never
 
 from engine.api import EngineConfig
+from engine.canvas import clean_and_blocks
 from engine.decode import prefill
 from engine.engine import LocalEngine
 
@@ -40,7 +41,7 @@ def best_two(engine: LocalEngine, ids: list[int]) -> tuple[float, float]:
     """The two highest logits for the token after `ids`."""
     slot, transformer = fresh_slot(engine), engine.decoder.transformer
     prefill(engine.decoder, slot, ids[:-1], never)
-    logits = transformer.head(transformer.forward(torch.tensor(ids[-1:]), slot, len(slot.ids), causal=True)).float()[0]
+    logits = transformer.head(transformer.forward(clean_and_blocks(ids[-1:], len(slot.ids)), slot)).float()[0]
     logits[engine.decoder.banned] = -torch.inf
     best, second = logits.topk(2).values.tolist()
     return best, second

@@ -57,7 +57,9 @@ def test_the_least_recently_used_slot_is_given_up() -> None:
 def test_written_rows_come_back_in_place() -> None:
     slot = cache(1).match([])
     rows = torch.arange(8.0).view(2, 1, 4)
-    slot.write(0, 0, rows, rows * 10)
-    keys, values = slot.write(0, 2, rows + 100, rows + 200)
-    assert torch.equal(keys[0, :2], rows[:, 0]) and torch.equal(keys[0, 2:], rows[:, 0] + 100)
-    assert torch.equal(values[0, :2], rows[:, 0] * 10) and torch.equal(values[0, 2:], rows[:, 0] + 200)
+    slot.write(0, rows, rows * 10)
+    slot.commit([7, 8])
+    keys, values = slot.write(0, rows + 100, rows + 200)
+    assert torch.equal(keys[0, :2], rows[:, 0]) and torch.equal(keys[0, 2:4], rows[:, 0] + 100)
+    assert torch.equal(values[0, :2], rows[:, 0] * 10) and torch.equal(values[0, 2:4], rows[:, 0] + 200)
+    assert torch.isfinite(keys).all() and torch.isfinite(values).all()

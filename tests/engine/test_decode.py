@@ -11,7 +11,7 @@ from holes import holes
 
 from engine.api import InfillRequest, StopFlag
 from engine.cache import CacheSlot
-from engine.decode import Decoded, Limits, decode, decode_causally, prefill
+from engine.decode import Decoded, Limits, decode, decode_causally
 from engine.engine import LocalEngine
 
 TOKENS = 8
@@ -39,12 +39,11 @@ def both_ways(engine: LocalEngine, request: InfillRequest) -> tuple[Decoded, Dec
     slot = fresh_slot(engine)
     limits = Limits(tokens=TOKENS, line_ends=lambda index: False, verify=True)
     with torch.inference_mode():
-        prefill(engine.decoder, slot, ids[:-1], never)
-        verified = decode(engine.decoder, slot, ids[-1], limits, never)
+        verified = decode(engine.decoder, slot, ids, limits, never)
         written = [*ids, *verified.ids]
         assert slot.ids[: len(written)] == written[: len(slot.ids)] and len(slot.ids) >= len(ids)
         slot.truncate(len(ids) - 1)
-        return verified, decode_causally(engine.decoder, slot, ids[-1], limits)
+        return verified, decode_causally(engine.decoder, slot, ids, limits)
 
 
 def nearest(request: InfillRequest) -> InfillRequest:
@@ -76,8 +75,7 @@ def uncached(engine: LocalEngine, request: InfillRequest) -> Decoded:
     slot = fresh_slot(engine)
     limits = Limits(tokens=request.max_tokens, line_ends=engine.tokenizer.has_newline, verify=True)
     with torch.inference_mode():
-        prefill(engine.decoder, slot, ids[:-1], never)
-        return decode(engine.decoder, slot, ids[-1], limits, never)
+        return decode(engine.decoder, slot, ids, limits, never)
 
 
 def test_a_jump_and_back_finds_both_places_cached(engine: LocalEngine) -> None:
@@ -130,9 +128,9 @@ def test_the_deadline_ends_a_draft(engine: LocalEngine) -> None:
 def test_unverified_decoding_commits_by_confidence(engine: LocalEngine) -> None:
     """Its text is the model's own guess, its forwards are counted, and its cache is as good as a verified run's."""
     request = next(itertools.islice(holes(40, max_tokens=TOKENS), 39, 40))
-    unverified = InfillRequest(prefix=request.prefix, suffix=request.suffix, path=request.path, max_tokens=TOKENS, verify=False)
-    draft = engine.infill(unverified, StopFlag())
-    assert draft.tokens > 0 and draft.forwards > draft.denoise_steps >= 1
+    longer = {"multiline": True, "max_tokens": 2 * engine.layout.block, "verify": False}  # two blocks: one is read into the cache between
+    draft = engine.infill(InfillRequest(prefix=request.prefix, suffix=request.suffix, path=request.path, **longer), StopFlag())
+    assert draft.tokens > engine.layout.block and draft.forwards == draft.denoise_steps + 2
     verified = engine.infill(request, StopFlag())
     assert verified.text == engine.tokenizer.decode(uncached(engine, request).ids).partition("\n")[0]
 

@@ -280,7 +280,7 @@ def hanging_pull(model: Model, tmp_path: Path, fake_pip: Callable[[str], None], 
 def test_interrupted(model: Model, cache: Path, tmp_path: Path, hanging_pull: subprocess.Popen[str], number: signal.Signals) -> None:
     hanging_pull.send_signal(number)
     _, said = hanging_pull.communicate(timeout=30)
-    assert hanging_pull.returncode == 1
+    assert hanging_pull.returncode == 130
     assert said.splitlines()[-1] == "mercury-lsp: interrupted; nothing was kept, the next pull starts again"
     assert "Traceback" not in said
     assert not is_running(int((tmp_path / "pid").read_text()))

@@ -12,6 +12,7 @@ from tokenizers import Tokenizer
 from transformers import AutoTokenizer, LlamaForCausalLM, Qwen2Config, Qwen2ForCausalLM, Qwen3Config, Qwen3ForCausalLM
 
 from engine.cache import CacheSlot
+from engine.canvas import clean_and_blocks
 from engine.checkpoints.catalog import find
 from engine.config import DenseConfig
 from engine.engine import LocalEngine
@@ -81,7 +82,7 @@ def test_logits_are_the_reference_logits_on_the_real_weights(engine: LocalEngine
     ids = engine.tokenizer.encode(text)
     transformer = engine.decoder.transformer
     with torch.inference_mode():
-        ours = transformer.head(transformer.forward(torch.tensor(ids), _slot(transformer, len(ids)), 0, causal=True))
+        ours = transformer.head(transformer.forward(clean_and_blocks(ids, 0), _slot(transformer, len(ids))))
         theirs = reference(torch.tensor([ids])).logits[0]
     assert _difference(ours, theirs) < 2e-4
     assert torch.equal(ours.argmax(-1), theirs.argmax(-1))
@@ -109,8 +110,10 @@ def test_logits_are_the_reference_logits_with_biases_and_with_norms(kind: str) -
     ids = torch.randint(99, (19,))
     with torch.inference_mode():
         slot = _slot(ours, 19)
-        hidden = [ours.forward(ids[:7], slot, 0, causal=True), ours.forward(ids[7:8], slot, 7, causal=True)]
-        hidden.append(ours.forward(ids[8:], slot, 8, causal=True))
+        hidden = []
+        for part in ids[:7].tolist(), ids[7:8].tolist(), ids[8:].tolist():
+            hidden.append(ours.forward(clean_and_blocks(part, len(slot.ids)), slot))
+            slot.commit(part)
         assert _difference(ours.head(torch.cat(hidden)), theirs(ids[None]).logits[0]) < 1e-5
 
 

@@ -8,7 +8,8 @@ import pytest
 import torch
 
 from kernels.attention import block_attention
-from kernels.confidence import best_ids
+from kernels.chain import chain_ids
+from kernels.confidence import best_ids, text_logits
 from kernels.linear import pack
 from kernels.rotary import rotary_table, rotate
 
@@ -25,7 +26,7 @@ def test_attention(rows: int, heads: int, kv_heads: int, head_dim: int, length: 
     torch.manual_seed(rows * length)
     query = torch.randn(rows, heads, head_dim, dtype=dtype)
     capacity = torch.randn(2, kv_heads, length + 3, head_dim, dtype=dtype)  # a cache longer than what is used of it
-    keys, values = capacity[0, :, :length], capacity[1, :, :length]
+    keys, values = capacity[0], capacity[1]
     expected = torch.zeros(rows, heads, head_dim, dtype=torch.float64)
     for row in range(rows):
         seen = length - rows + row + 1 if causal else length
@@ -33,7 +34,8 @@ def test_attention(rows: int, heads: int, kv_heads: int, head_dim: int, length: 
             k, v = keys[head // (heads // kv_heads), :seen].double(), values[head // (heads // kv_heads), :seen].double()
             weights = torch.softmax(k @ query[row, head].double() / math.sqrt(head_dim), dim=0)
             expected[row, head] = weights @ v
-    actual = block_attention(query, keys, values, causal=causal)
+    seen = torch.ones(rows, rows, dtype=torch.bool)
+    actual = block_attention(query, keys, values, seen.tril() if causal else seen, cached=length - rows)
     assert actual.dtype == dtype
     assert float((actual.double() - expected.view(rows, -1)).abs().max()) < 4 * EPSILON[dtype]
 
@@ -67,10 +69,10 @@ def test_a_rows_packed_product_does_not_depend_on_its_neighbours(into: int, out:
 def test_a_rows_attention_does_not_depend_on_its_neighbours(length: int, dtype: torch.dtype) -> None:
     torch.manual_seed(length)
     query, keys, values = torch.randn(16, 9, 64, dtype=dtype), *torch.randn(2, 3, length, 64, dtype=dtype)
-    together = block_attention(query, keys, values, causal=True)
+    together = block_attention(query, keys, values, torch.ones(16, 16, dtype=torch.bool).tril(), cached=length - 16)
     for first, rows in ((0, 1), (3, 1), (0, 8), (5, 7), (8, 8), (15, 1), (2, 4)):
-        seen = length - 16 + first + rows
-        part = block_attention(query[first : first + rows], keys[:, :seen], values[:, :seen], causal=True)
+        end, seen = length - 16 + first + rows, torch.ones(rows, rows, dtype=torch.bool).tril()
+        part = block_attention(query[first : first + rows], keys[:, :end], values[:, :end], seen, cached=end - rows)
         if dtype == torch.bfloat16:
             assert_same(part, together[first : first + rows])
         else:
@@ -92,7 +94,7 @@ def test_confidence(rows: int, vocab: int, width: int) -> None:
     banned = plain.argmax(-1)[: rows // 2 + 1].unique()  # what would be best in half of the rows
     plain[:, banned] = -math.inf
     probabilities = torch.softmax(plain, dim=-1)
-    best = best_ids(hidden, pack(weight), banned)
+    best = best_ids(text_logits(hidden, pack(weight), banned))
     assert torch.equal(best.ids, probabilities.argmax(-1))
     assert not set(best.ids.tolist()) & set(banned.tolist())
     torch.testing.assert_close(best.confidence.double(), probabilities.amax(-1), rtol=1e-5, atol=0)
@@ -102,7 +104,7 @@ def test_confidence(rows: int, vocab: int, width: int) -> None:
 def test_of_equal_logits_the_lowest_id_is_best(dtype: torch.dtype) -> None:
     hidden, weight = torch.ones(2, 3, dtype=dtype), torch.zeros(9, 3, dtype=dtype)
     weight[[0, 1, 5]] = 1
-    best = best_ids(hidden, pack(weight), torch.tensor([0]))
+    best = best_ids(text_logits(hidden, pack(weight), torch.tensor([0])))
     assert best.ids.tolist() == [1, 1]
     torch.testing.assert_close(best.confidence, torch.full((2,), 1 / (2 + 6 * math.exp(-3))))
 
@@ -122,3 +124,26 @@ def test_rotary_is_a_rotation_by_the_position() -> None:
             expected = pairs[position, :, pair] * complex(math.cos(angle), math.sin(angle))
             assert torch.allclose(turned[position, :, pair], expected.real, atol=1e-5)
             assert torch.allclose(turned[position, :, half + pair], expected.imag, atol=1e-5)
+
+
+def test_the_chain_head_sees_the_id_before() -> None:
+    torch.manual_seed(5)
+    slots, vocab, width, inner = 6, 40, 12, 7
+    hidden, embedding = torch.randn(slots, width), torch.randn(vocab, width)
+    inward, outward = torch.randn(inner, 2 * width) * 0.3, torch.randn(width, inner) * 0.3
+    logits = hidden @ embedding.T
+    before, expected = 3, []
+    for slot in range(slots):
+        one = embedding[before] / embedding[before].square().mean().sqrt()
+        x = inward @ torch.cat([hidden[slot], one])
+        scores = logits[slot] + embedding @ (outward @ (x * torch.sigmoid(x)))
+        allowed = logits[slot].topk(16).indices
+        before = int(allowed[scores[allowed].argmax()])
+        # An id that is no candidate keeps the weight that the logits gave it.
+        weights = logits[slot].exp().index_put((allowed,), scores[allowed].exp())
+        expected.append((before, float(weights[before] / weights.sum())))
+    best = chain_ids(hidden, logits, 3, embedding, inward, outward)
+    assert best.ids.tolist() == [index for index, _ in expected]
+    torch.testing.assert_close(best.confidence, torch.tensor([sure for _, sure in expected]), rtol=1e-4, atol=1e-5)
+    plain = chain_ids(hidden, logits, 3, embedding, inward, torch.zeros_like(outward))
+    torch.testing.assert_close(plain, best_ids(logits))

@@ -54,7 +54,7 @@ def test_it_trains_and_its_adapter_joins(parts: Path, tmp_path: Path) -> None:
     assert all(file.stat().st_size <= LARGEST_PART for file in parts.iterdir())
     train_on_gpu(parts, tmp_path / "out", GpuRules(steps=3, slots=1200, workers=1, compiled=False), device="cpu")
     pack.join(parts.parent / "base.gguf", tmp_path / "out", tmp_path / "adapter.safetensors", "tiny")
-    adapter = Adapter.load(tmp_path / "adapter.safetensors")
+    adapter = Adapter(tmp_path / "adapter.safetensors")
     assert adapter.delta(1, "dn").abs().max() > 0
 
 

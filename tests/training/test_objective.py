@@ -68,7 +68,7 @@ def test_gradients_are_those_of_the_loss(tiny: Base) -> None:
     leaves = {name: value.requires_grad_() for name, value in adapter.items()}
     objective = Objective(tiny, EAGER)
     objective(leaves, batch).total.backward()
-    for name in ("special", "layers.0.qkv.A", "layers.1.gu.B", "layers.0.dn.A", "layers.1.o.B"):
+    for name in ("special", "layers.0.qkv.A", "layers.1.gu.B", "layers.0.dn.A", "layers.1.o.B", "chain.in", "chain.out"):
         grad = leaves[name].grad
         assert grad is not None
         place = divmod(int(grad.abs().argmax()), grad.shape[1])
@@ -84,15 +84,16 @@ def test_gradients_are_those_of_the_loss(tiny: Base) -> None:
 def _plain_loss(objective: Objective, adapter: dict[str, torch.Tensor], batch: Batch, teacher: dict[str, torch.Tensor]) -> float:
     """The loss in so many words, from the states; ids 1..16 have no share in any distribution."""
 
-    def logits(weights: dict[str, torch.Tensor], at: torch.Tensor) -> torch.Tensor:
+    def logits(weights: dict[str, torch.Tensor], *, noisy: bool) -> torch.Tensor:
         head = torch.cat([weights["special"][:1], objective.base.embedding[17:]])
-        return objective.hidden(weights, batch)[at] @ head.T
+        hidden = objective.hidden(weights, batch)
+        return (objective.noisy_states(weights, batch, hidden) if noisy else hidden[batch.clean_at]) @ head.T
 
     with torch.no_grad():
         clean_target, noisy_target = ((target - 16).clamp(min=0) for target in (batch.clean_target, batch.noisy_target))
-        clean = F.cross_entropy(logits(adapter, batch.clean_at), clean_target, reduction="none")
-        noisy = logits(adapter, batch.noisy_at)
-        soft = logits(teacher, batch.clean_at).softmax(-1)[batch.noisy_twin]
+        clean = F.cross_entropy(logits(adapter, noisy=False), clean_target, reduction="none")
+        noisy = logits(adapter, noisy=True)
+        soft = logits(teacher, noisy=False).softmax(-1)[batch.noisy_twin]
         mixed = 0.5 * F.cross_entropy(noisy, noisy_target, reduction="none") + 0.5 * F.cross_entropy(noisy, soft, reduction="none")
         clean_weight, noisy_weight = (weight / weight.sum() for weight in (batch.clean_weight, batch.noisy_weight))
     return float((clean * clean_weight).sum() + (mixed * noisy_weight).sum())
