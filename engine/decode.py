@@ -36,6 +36,7 @@ _READ_ALONG = 16
 _LEAST_LIKELY = 0.05
 _ANCHORS = 2
 
+Ended = Literal["end", "line", "length"]
 Interrupt = Literal["deadline", "stopped"]
 Interrupted = Callable[[], Interrupt | None]
 
@@ -65,6 +66,7 @@ class Limits(NamedTuple):
 
     tokens: int
     line_ends: Callable[[int], bool]  # whether an id ends the draft by its text; the id itself is still committed
+    text_ends: Callable[[Sequence[int]], bool]  # whether all that is committed does; asked after each id, of drafts not
     verify: bool
 
 
@@ -75,7 +77,7 @@ class Decoded(NamedTuple):
     confidence: list[float]
     denoise_steps: int
     forwards: int
-    ended: Literal["end", "line", "length", "deadline", "stopped"]
+    ended: Ended | Interrupt
 
 
 class _Forward(NamedTuple):
@@ -108,13 +110,14 @@ def decode(decoder: Decoder, slot: CacheSlot, prompt: Sequence[int], limits: Lim
     steps = forwards = 0
     reason = prefill(decoder, slot, prompt[:-_READ_ALONG], interrupted)
     forward = _verified(decoder, slot, prompt, limits) if limits.verify else _unverified(decoder, slot, prompt)
+    ended: Ended | None
     while not (reason := reason or interrupted()):
         committed = next(forward)
         steps, forwards = steps + committed.denoised, forwards + 1
         for index, probability in zip(committed.ids, committed.confidence, strict=True):
             ids.append(index)
             confidence.append(probability)
-            if ended := _ended(index, len(ids), decoder.layout.end_id, limits):
+            if ended := _ended(index, len(ids), decoder.layout.end_id, limits) or ("line" if limits.text_ends(ids) else None):
                 return Decoded(ids, confidence, steps, forwards, ended)
     return Decoded(ids, confidence, steps, forwards, reason)
 
@@ -135,7 +138,7 @@ def decode_causally(decoder: Decoder, slot: CacheSlot, prompt: Sequence[int], li
             return Decoded(ids, confidence, 0, len(ids), ended)
 
 
-def _ended(index: int, count: int, end_id: int, limits: Limits) -> Literal["end", "line", "length"] | None:
+def _ended(index: int, count: int, end_id: int, limits: Limits) -> Ended | None:
     if index == end_id:
         return "end"
     if limits.line_ends(index):

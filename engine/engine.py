@@ -13,6 +13,7 @@ from engine.cache import PrefixCache
 from engine.checkpoints.catalog import find
 from engine.checkpoints.load import Checkpoint, load_checkpoint
 from engine.decode import Decoded, Decoder, Interrupt, Interrupted, Limits, decode
+from engine.dedent import ended
 from engine.layout import infill_ids
 
 # Two documents side by side and a jump back in each.
@@ -64,13 +65,22 @@ class LocalEngine:
         )
 
     def _limits(self, request: InfillRequest) -> Limits:
-        line_ends = (lambda index: False) if request.multiline else self.tokenizer.has_newline
-        return Limits(tokens=min(request.max_tokens, _MOST_TOKENS), line_ends=line_ends, verify=request.verify)
+        dedent = request.dedent
+        return Limits(
+            tokens=min(request.max_tokens, _MOST_TOKENS),
+            line_ends=(lambda index: False) if request.multiline else self.tokenizer.has_newline,
+            text_ends=(lambda ids: False) if dedent is None else lambda ids: ended(self.tokenizer.decode(ids), dedent) is not None,
+            verify=request.verify,
+        )
 
     def _draft(self, decoded: Decoded, request: InfillRequest, prefill_tokens: int, started: float) -> Draft:
         text = self.tokenizer.decode(decoded.ids)
+        if not request.multiline:
+            text = text.partition("\n")[0]
+        elif request.dedent is not None:
+            text = text[: ended(text, request.dedent)]
         return Draft(
-            text=text if request.multiline else text.partition("\n")[0],
+            text=text,
             confidence=_geometric_mean(decoded.confidence),
             tokens=len(decoded.ids),
             denoise_steps=decoded.denoise_steps,

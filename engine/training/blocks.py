@@ -165,7 +165,8 @@ class _Packing:
         clean_at, clean_target, clean_weight = zip(*self._clean, strict=True)
         at, target, weight, slot, full, twin, previous = zip(*self._noisy, strict=True)
         share = self._rules.chained
-        chained = [self._rng.random() < share if share else False for _ in at]
+        # Serving knows the first slot's token before it asks the chain head; there it never is asked.
+        chained = [self._rng.random() < share if share and place else False for place in slot]
         return Batch(
             spans=tuple(self._spans),
             ids=torch.tensor(self._ids),

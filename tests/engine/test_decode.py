@@ -37,7 +37,7 @@ def test_verified_decoding_equals_greedy_causal_decoding(engine: LocalEngine, pa
 def both_ways(engine: LocalEngine, request: InfillRequest) -> tuple[Decoded, Decoded]:
     ids = engine.prompt_ids(nearest(request))
     slot = fresh_slot(engine)
-    limits = Limits(tokens=TOKENS, line_ends=lambda index: False, verify=True)
+    limits = Limits(tokens=TOKENS, line_ends=lambda index: False, text_ends=lambda ids: False, verify=True)
     with torch.inference_mode():
         verified = decode(engine.decoder, slot, ids, limits, never)
         written = [*ids, *verified.ids]
@@ -73,7 +73,7 @@ def test_a_cached_run_equals_an_uncached_one(engine: LocalEngine) -> None:
 def uncached(engine: LocalEngine, request: InfillRequest) -> Decoded:
     ids = engine.prompt_ids(request)
     slot = fresh_slot(engine)
-    limits = Limits(tokens=request.max_tokens, line_ends=engine.tokenizer.has_newline, verify=True)
+    limits = Limits(tokens=request.max_tokens, line_ends=engine.tokenizer.has_newline, text_ends=lambda ids: False, verify=True)
     with torch.inference_mode():
         return decode(engine.decoder, slot, ids, limits, never)
 
@@ -140,3 +140,13 @@ def test_special_ids_are_never_text(engine: LocalEngine) -> None:
         ids = engine.prompt_ids(request)
         decoded = both_ways(engine, request)[0]
         assert not set(decoded.ids) & set(engine.tokenizer.special_ids) - {engine.layout.end_id}, ids
+
+
+def test_a_draft_of_several_lines_ends_where_its_block_does(engine: LocalEngine) -> None:
+    """As `dedent` says, and not a token is written beyond the block that ended it."""
+    text = "class Stack:\n    def __init__(self):\n        self.items = []\n\n    def push(self, item):\n"
+    whole = engine.infill(InfillRequest(prefix=text, suffix="", path="stack.py", multiline=True, max_tokens=60), StopFlag())
+    block = engine.infill(InfillRequest(prefix=text, suffix="", path="stack.py", multiline=True, max_tokens=60, dedent=8), StopFlag())
+    assert whole.text.startswith(block.text) and block.text.strip()
+    assert all(line.startswith(" " * 8) for line in block.text.split("\n") if line.strip())
+    assert block.tokens < whole.tokens and block.ended == "line"
