@@ -1,4 +1,4 @@
-"""What a client asks when it wants a suggestion, read leniently where that does no harm. Knows no document and no answer."""
+"""What a client asks when it wants a suggestion. Knows no document and no answer."""
 
 from __future__ import annotations
 
@@ -6,18 +6,12 @@ import logging
 
 import msgspec
 from lsprotocol import types
+from pygls.exceptions import JsonRpcInvalidParams
+
+from mercury_lsp import params as sent
+from mercury_lsp.params import Identifier, Position, Range
 
 _log = logging.getLogger(__name__)
-
-
-class Position(msgspec.Struct, frozen=True):
-    line: int
-    character: int
-
-
-class Range(msgspec.Struct, frozen=True):
-    start: Position
-    end: Position
 
 
 class SelectedCompletion(msgspec.Struct, frozen=True):
@@ -35,14 +29,10 @@ class _Formatting(msgspec.Struct, frozen=True, rename="camel"):
     insert_spaces: bool = True
 
 
-class _Identifier(msgspec.Struct, frozen=True):
-    uri: str
-
-
 class InlineCompletionAsk(msgspec.Struct, frozen=True, rename="camel"):
     """`InlineCompletionParams`, with what Copilot's clients add and without what some clients leave out."""
 
-    text_document: _Identifier
+    text_document: Identifier
     position: Position
     context: _Context = _Context()
     formatting_options: _Formatting | None = None
@@ -55,7 +45,7 @@ class InlineCompletionAsk(msgspec.Struct, frozen=True, rename="camel"):
 def inline_completion_ask(params: object) -> InlineCompletionAsk | None:
     """None: nothing that could be answered with a suggestion."""
     try:
-        return msgspec.convert(params, InlineCompletionAsk)
-    except msgspec.ValidationError as error:
+        return sent.read(params, InlineCompletionAsk)
+    except JsonRpcInvalidParams as error:
         _log.warning("inline completion: %s", error)
         return None

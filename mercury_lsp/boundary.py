@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from mercury_lsp.indent import leading
+from mercury_lsp.indent import leading, opens_block
 
 # Languages in which a dedent ends a block.
 _DEDENTED = frozenset({"python", "yaml", "nim"})
@@ -28,14 +28,29 @@ def block_end(lines: Sequence[str], language: str) -> int:
     return _closing(lines) if language in _BRACED else len(lines)
 
 
+def stays_at(line: str, above: str, language: str) -> int | None:
+    """`InfillRequest.dedent` for a draft at the end of `line`, below the line `above`: at least all that `block_end` keeps has more
+    columns, or closes. None where lines of any depth may stay."""
+    if language not in _DEDENTED | _BRACED:
+        return None
+    depth = _depth(line)
+    if line.strip():
+        depth += language in _DEDENTED and _is_definition([line])
+    elif opens_block(above, language) and depth <= _depth(above):
+        depth = _depth(above) + 1
+    return depth or None
+
+
 def _dedent(lines: Sequence[str]) -> int:
     base, definition = _depth(lines[0]), _is_definition(lines)
     for index, line in enumerate(lines[1:], 1):
         text, depth = line.strip(), _depth(line)
         if not text:
             continue
-        if _CLOSER.match(text):  # the end of a bracket or a string: the statement goes on at its depth
-            base = min(base, depth)
+        if _CLOSER.match(text):  # the end of a bracket or a string: the statement may go on at its depth
+            if depth < base and _END.fullmatch(text):
+                return index + 1
+            base, definition = min(base, depth), definition or text.endswith(":")  # `):` heads a block
         elif depth < base or (depth == base and definition and not _CLAUSE.match(text)):
             return index
     return len(lines)

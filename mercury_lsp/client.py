@@ -27,8 +27,11 @@ async def configuration(protocol: Protocol) -> object:
     asked = protocol.send_request_async(types.WORKSPACE_CONFIGURATION, {"items": [{"section": SECTION}]})
     try:
         answer = await asyncio.wait_for(asked, _CONFIGURATION_SECONDS)
+    except TimeoutError:
+        _log.warning("no configuration from the client: no answer within %.0f s", _CONFIGURATION_SECONDS)
+        return None
     except Exception as error:
-        _log.warning("no configuration from the client: %s", error or type(error).__name__)
+        _log.warning("no configuration from the client: %s", str(error) or type(error).__name__)
         return None
     return answer[0] if isinstance(answer, list) and answer else None
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from engine.api import EngineConfig, MercuryError, StopFlag, load_engine
+from engine.api import EngineConfig, MercuryError, SettingInvalid, StopFlag, load_engine
 from mercury_lsp import present, utf16
 from mercury_lsp.context import infill_request
 from mercury_lsp.languages import language_of
@@ -42,16 +42,16 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def run(args: argparse.Namespace) -> int:
-    """Returns 0; 1 where the engine fails, 2 where `args.place` is no place in a text file."""
+    """Returns 0; 1 where the engine fails, 2 where `args.place` is no place in a text file or `args.model` is not known."""
     try:
         snapshot = read_place(args.place)
         outcome = _complete(snapshot, args)
-    except BadPlace as error:
+    except (BadPlace, SettingInvalid) as error:
         return _fail(str(error), 2)
     except MercuryError as error:
         return _fail(str(error), 1)
     if args.json:
-        print(msgspec.json.encode(outcome).decode())
+        sys.stdout.buffer.write(msgspec.json.encode(outcome) + b"\n")  # JSON is UTF-8, whatever the terminal is
     else:
         _show(snapshot, outcome)
     return 0

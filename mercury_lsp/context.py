@@ -11,6 +11,9 @@ from pathlib import Path
 from typing import Literal
 
 from engine.api import InfillRequest
+from mercury_lsp.boundary import stays_at
+from mercury_lsp.languages import language_of
+from mercury_lsp.prose import open_string
 from mercury_lsp.session import Snapshot
 from mercury_lsp.settings import Settings
 
@@ -27,11 +30,13 @@ _OPENERS = (":", "{", "(", "[", "=>", "->", " do", " then", " else", " begin", "
 
 def infill_request(snapshot: Snapshot, settings: Settings, trigger: Trigger, roots: Sequence[str] = ()) -> InfillRequest:
     """`roots` are the workspace's folders. Only a request that comes while typing has a deadline, counted from now."""
+    multiline = settings.multiline and wants_lines(snapshot, trigger)
     return InfillRequest(
         prefix=_encodable(near_prefix(snapshot.before)),
         suffix=_encodable(near_suffix(snapshot.after)),
         path=shown_path(snapshot.path, roots),
-        multiline=settings.multiline and wants_lines(snapshot, trigger),
+        multiline=multiline,
+        dedent=dedent(snapshot) if multiline else None,
         deadline=time.monotonic() + settings.deadline_ms / 1000 if trigger == "automatic" else None,
     )
 
@@ -71,6 +76,16 @@ def wants_lines(snapshot: Snapshot, trigger: Trigger) -> bool:
         return False
     head = line[: snapshot.column].rstrip()
     return trigger == "explicit" or not head or head.endswith(_OPENERS)
+
+
+def dedent(snapshot: Snapshot) -> int | None:
+    """How far to the left a draft may go on and still be in the cursor's block; None where that is no matter of columns."""
+    before = snapshot.before
+    if open_string(before):
+        return None
+    line = before[snapshot.line_start :]
+    above = before[: snapshot.line_start].rstrip().rpartition("\n")[2]
+    return stays_at(line, above, language_of(snapshot.language, snapshot.path))
 
 
 def _encodable(text: str) -> str:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import importlib.metadata
 import json
+import os
 import platform
 import shutil
 import struct
@@ -29,12 +31,12 @@ _NEEDED = ("torch", "pygls", "lsprotocol", "tokenizers", "safetensors", "gguf", 
 _USEFUL = ("triton",)
 _EDITORS = ("nvim", "code", "zed", "hx", "emacs")
 # Each with the Python that runs this: the `pip` on PATH may belong to another environment.
-_INSTALL = f"{sys.executable} -m pip install mercury-lsp"
-_REINSTALL = f"{sys.executable} -m pip install --force-reinstall --no-deps mercury-lsp"
+_INSTALL = f"run: {sys.executable} -m pip install mercury-lsp"
+_REINSTALL = f"run: {sys.executable} -m pip install --force-reinstall --no-deps mercury-lsp"
 
 
 class Finding(msgspec.Struct, frozen=True):
-    """One line of the report. `bad`: no completion can be served until `mend` was run; `note`: good to know."""
+    """One line of the report. `bad`: no completion can be served until `mend` was done; `note`: good to know."""
 
     topic: str
     text: str
@@ -43,13 +45,12 @@ class Finding(msgspec.Struct, frozen=True):
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the report. Returns 0 when a completion can be served, 1 otherwise, 2 for a model that is not known."""
+    """Print the report. Returns 0 when a completion can be served, 1 otherwise, 2 for a model or a cache folder that cannot be."""
     try:
-        model = catalog.lookup(getattr(args, "model", None) or catalog.DEFAULT)
+        findings = list(examine(catalog.lookup(getattr(args, "model", None) or catalog.DEFAULT)))
     except SettingInvalid as error:
         print(f"mercury-lsp: {error}", file=sys.stderr)
         return 2
-    findings = list(examine(model))
     _show(findings, Console())
     return 1 if any(finding.state == "bad" for finding in findings) else 0
 
@@ -90,26 +91,37 @@ def _machine() -> Iterator[Finding]:
     try:
         seen = machine.look()
     except (ImportError, OSError) as error:  # a build for another processor, a library that is not there
-        yield Finding("device", f"torch does not load: {error}", "bad", f"{sys.executable} -m pip install --force-reinstall torch")
+        yield Finding("device", f"torch does not load: {error}", "bad", f"run: {sys.executable} -m pip install --force-reinstall torch")
         return
     yield Finding("device", seen.device)
     yield Finding("processor", f"{seen.cores} cores, {seen.torch_threads} torch threads, {' '.join(seen.instruction_sets) or 'no vectors'}")
 
 
 def _base(model: catalog.Model) -> Iterator[Finding]:
-    mend = f"mercury-lsp pull {model.name}"
+    path = catalog.place(model).gguf
     try:
-        path = catalog.find(model.name).gguf
-        if not catalog.matches(path, model.base):
-            yield Finding("model", f"{path} is damaged: its sha256 is not the expected one", "bad", mend)
+        if not catalog.matches(catalog.find(model.name).gguf, model.base):
+            yield Finding("model", f"{path} is damaged: its sha256 is not the expected one", "bad", _pull(model))
             return
     except ModelError as error:
-        yield Finding("model", str(error).partition("; run:")[0], "bad", mend)
+        yield Finding("model", str(error).partition("; run:")[0], "bad", _pull(model))
         return
     except OSError as error:
-        yield Finding("model", f"{error.filename}: {error.strerror}", "bad", mend)
+        yield Finding("model", f"{error.filename}: {error.strerror}", "bad", _pull(model))
         return
     yield Finding("model", f"{model.name}: {path} ({_megabytes(model.base.size)}, sha256 checked)")
+
+
+def _pull(model: catalog.Model) -> str:
+    """How to get the model where it belongs: by `pull`, once nothing is in its way."""
+    path = catalog.place(model).gguf
+    pull = f"run: mercury-lsp pull {model.name}"
+    folder = next(parent for parent in path.parents if os.path.exists(parent))  # noqa: PTH110  # `Path.exists` may raise
+    if not (folder.is_dir() and os.access(folder, os.W_OK | os.X_OK)):
+        return f"set {catalog.CACHE_VARIABLE} to a folder that you can write to, as {folder} is not, then {pull}"
+    if os.path.exists(path) and not (path.is_file() and os.access(path, os.R_OK)):  # noqa: PTH110
+        return f"remove {path}, then {pull}"
+    return pull
 
 
 def _adapter(model: catalog.Model) -> Iterator[Finding]:
@@ -143,11 +155,20 @@ def _safetensors_metadata(path: Path) -> dict[str, str]:
 
 def _caches() -> Iterator[Finding]:
     folder = catalog.cache_dir()
-    if not folder.is_dir():
+    if not os.path.isdir(folder):  # noqa: PTH112  # never raises
         yield Finding("cache", f"{folder} (not there yet)", "note")
         return
-    size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
-    yield Finding("cache", f"{folder}: {_megabytes(size)} used, {_megabytes(shutil.disk_usage(folder).free)} free on its disk")
+    yield Finding("cache", f"{folder}: {_megabytes(_used(folder))} used, {_megabytes(shutil.disk_usage(folder).free)} free on its disk")
+
+
+def _used(folder: Path) -> int:
+    """Bytes in the files that can be looked at."""
+    size = 0
+    for parent, _, names in os.walk(folder):
+        for name in names:
+            with contextlib.suppress(OSError):
+                size += Path(parent, name).lstat().st_size
+    return size
 
 
 def _editors() -> Iterator[Finding]:
@@ -200,7 +221,7 @@ def _show(findings: list[Finding], console: Console) -> None:
     bad = [finding for finding in findings if finding.state == "bad"]
     console.print("not ready" if bad else "ready: completions can be served", highlight=False)
     for mend in dict.fromkeys(finding.mend for finding in bad if finding.mend):
-        console.print(f"to mend it, run: {mend}", highlight=False, markup=False, soft_wrap=True)
+        console.print(f"to mend it, {mend}", highlight=False, markup=False, soft_wrap=True)
 
 
 def _table(findings: list[Finding]) -> Table:

@@ -121,15 +121,10 @@ def _translate(columns: list[int], style: Style, base: int, opens: bool) -> list
         return columns
     if opens and base and first < expected and first + base == expected:
         return [base + column for column in columns]
-    step = _common([column for column in columns if column])
-    if (
-        step in (4, 8)
-        and step > style.width
-        and first > expected
-        and first // step * style.width == expected
-        and all(c % step == 0 for c in columns)
-    ):
-        return [column // step * style.width for column in columns]
+    common = _common([column for column in columns if column])
+    for step in (8, 4):
+        if step > style.width and first > expected and common % step == 0 and first // step * style.width == expected:
+            return [column // step * style.width for column in columns]
     return columns
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 _CLOSERS = {")": "(", "]": "[", "}": "{"}
+_PARTNERS = {opener: closer for closer, opener in _CLOSERS.items()}
 _QUOTES = "\"'`"
 CLOSING = ")]}\"'`>"
 _LONGEST = 1_000  # characters of a repeated tail; the search is quadratic
@@ -17,7 +18,7 @@ def endings(draft: str, rest: str, before: str) -> Iterator[str]:
     A tail of the draft is left to `rest` only where `rest` really begins with it and where nothing that the draft opened itself is
     closed by it.
     """
-    partners = _partners(draft, open_quote(before))
+    partners, _ = _brackets(draft, open_quote(before))
     lengths = [length for head in (rest, rest.lstrip()) for length in _shared(draft, head)]
     lengths = sorted(set(lengths), reverse=True)
     own = [length for length in lengths if not _splits(partners, len(draft) - length)]
@@ -34,10 +35,31 @@ def endings(draft: str, rest: str, before: str) -> Iterator[str]:
         yield draft[:taken]
 
 
+def first_closer(draft: str, before: str) -> int | None:
+    """Where the draft first closes something that was opened before it."""
+    return _first_outer(_brackets(draft, open_quote(before))[0])
+
+
+def closers(draft: str, before: str) -> str:
+    """What closes the brackets that the draft leaves open; "" where it leaves none, or a line with an open one ends otherwise than in
+    an open one: that line is broken off."""
+    opened = _brackets(draft, open_quote(before))[1]
+    for index in opened:
+        line_end = draft.find("\n", index)
+        head = draft if line_end < 0 else draft[:line_end]
+        if len(head.rstrip()) - 1 not in opened:
+            return ""
+    return "".join(_PARTNERS[draft[index]] for index in reversed(opened))
+
+
 def _taken_over(draft: str, rest: str, partners: dict[int, int]) -> int | None:
     """Where the draft first closes something opened before the cursor, if the closer right of the cursor can do that instead."""
-    first = min((index for index, partner in partners.items() if partner < 0), default=None)
+    first = _first_outer(partners)
     return first if first is not None and rest.lstrip()[:1] == draft[first] else None
+
+
+def _first_outer(partners: dict[int, int]) -> int | None:
+    return min((index for index, partner in partners.items() if partner < 0), default=None)
 
 
 def repeated_from(lines: Sequence[str], below: Sequence[str]) -> int | None:
@@ -107,8 +129,9 @@ def open_quote(before: str) -> str:
     return quote
 
 
-def _partners(draft: str, outer: str) -> dict[int, int]:
-    """Each closing bracket or quote in the draft and the index of what it closes, -1 for what was opened before the draft."""
+def _brackets(draft: str, outer: str) -> tuple[dict[int, int], list[int]]:
+    """Each closing bracket or quote in the draft and the index of what it closes, -1 for what was opened before the draft; and the
+    brackets that stay open."""
     found: dict[int, int] = {}
     opened: list[int] = []
     quote = -1  # where the draft's own string began
@@ -129,7 +152,7 @@ def _partners(draft: str, outer: str) -> dict[int, int]:
         elif char in _CLOSERS:
             own = opened and draft[opened[-1]] == _CLOSERS[char]
             found[index] = opened.pop() if own else -1
-    return found
+    return found, opened
 
 
 def _is_word(char: str) -> bool:

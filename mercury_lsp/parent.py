@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable
 
 _POLL_SECONDS = 10.0
+_PID_MAX = 2**31 - 1  # what the calls below take; no system has larger ones
 
 
 def watch(pid: int, gone: Callable[[], None]) -> None:
@@ -17,6 +18,8 @@ def watch(pid: int, gone: Callable[[], None]) -> None:
 
     A process that is not there to begin with is not watched: a server in a container gets the id its client has outside of it.
     """
+    if pid > _PID_MAX:
+        return
     loop = asyncio.get_running_loop()
     if sys.platform == "win32":
         threading.Thread(target=_wait_windows, args=(pid, loop, gone), name="parent", daemon=True).start()

@@ -7,19 +7,13 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from mercury_lsp import boundary, indent, overlap, syntax
+from mercury_lsp import boundary, fitting, indent, overlap, prose, syntax
 from mercury_lsp.place import Place
 from mercury_lsp.trial import Trial
 
-_UNUSABLE = re.compile("[\x00\ufffd\ud800-\udfff]")  # a stray byte, half a character, half a surrogate pair: the text ends before it
-
-
-class Selected(msgspec.Struct, frozen=True):
-    """The popup entry the editor highlights, and the range of the cursor's line (code points) that it would replace."""
-
-    start: int
-    end: int
-    text: str
+# The text ends before a control character, a stray byte, half a character or surrogate pair, and what makes a line read otherwise than
+# it is (https://trojansource.codes): U+2028 and U+2029 break it, the others turn its direction.
+_UNUSABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ufffd\ud800-\udfff]")
 
 
 class Item(msgspec.Struct, frozen=True):
@@ -39,7 +33,6 @@ def item(
     draft: str,
     *,
     language: str = "",
-    selected: Selected | None = None,
     tree: syntax.Tree | None = None,
     style: indent.Style | None = None,
 ) -> Item | None:
@@ -59,22 +52,27 @@ def item(
     kind = "code" if tree is None else tree.kind_at(offset)
     place = Place(text, offset, before, rest, language, kind)
     completion = _completion(place, _clean(draft), tree, style)
-    if completion is None or not _extends(selected, before, completion, rest):
-        return None
+    return inserted(line, before, completion, rest) if completion.strip() else None
+
+
+def inserted(line: int, before: str, completion: str, rest: str) -> Item:
+    """The item that puts `completion` between the two parts of a line."""
     return Item(before + completion + rest, line, 0, len(before) + len(rest), completion)
 
 
-def _completion(place: Place, draft: str, tree: syntax.Tree | None, style: indent.Style | None) -> str | None:
+def _completion(place: Place, draft: str, tree: syntax.Tree | None, style: indent.Style | None) -> str:
+    """What of the draft can stand at the place, "" for nothing."""
     if not draft.strip():
-        return None
-    draft = _indented(place, draft, indent.style_of(place.text, place.offset, place.before + place.rest) or style)
+        return ""
     lines = draft.split("\n")
-    if place.kind == "code":
-        lines = lines[: boundary.block_end([place.before + lines[0], *lines[1:]], place.language)]
+    code_from = prose.code_from(place, lines)
+    lines = fitting.fitted(place, lines, code_from, indent.style_of(place.text, place.offset, place.before + place.rest) or style)
+    if code_from is not None:
+        head = lines[code_from] if code_from else place.before + lines[0]
+        lines = lines[: code_from + boundary.block_end([head, *lines[code_from + 1 :]], place.language)]
     if boundary.loops([place.before + lines[0], *lines[1:]]):
-        return None
-    best = _best(place, lines, tree)
-    return best if best.strip() else None
+        return ""
+    return _best(place, lines, tree)
 
 
 def _clean(draft: str) -> str:
@@ -83,59 +81,32 @@ def _clean(draft: str) -> str:
     return draft if unusable is None else draft[: unusable.start()]
 
 
-# ------------------------------------------------------------------------------------------------ indentation
-
-
-def _indented(place: Place, draft: str, style: indent.Style | None) -> str:
-    """The draft as this file would indent it."""
-    first, *later = draft.split("\n")
-    if place.before.strip("\ufeff \t"):
-        first = _one_space(place, first)
-    elif style is not None and not place.in_prose():
-        first = _first_line(place, first, style)
-    if style is None or place.in_prose():
-        return "\n".join([first, *later])
-    head = place.before + first
-    return "\n".join(indent.fit([first, *later], style, head, opens=indent.opens_block(head, place.language, ":{")))
-
-
-def _one_space(place: Place, first: str) -> str:
-    """Between two words of code one space is enough."""
-    doubled = place.kind == "code" and place.before[-1:] in " \t" and first[:1] in (" ", "\t")
-    return (first.lstrip(" \t") or first) if doubled else first
-
-
-def _first_line(place: Place, first: str, style: indent.Style) -> str:
-    """The start of a line that is blank so far, at the depth where the lines above let it stand."""
-    space, body = indent.leading(first), first.lstrip(" \t")
-    if not body:
-        return first
-    above = place.above()
-    here = style.columns(place.before)
-    opened = indent.opens_block(above, place.language, ":{") and place.kind == "code"
-    expected = style.columns(indent.leading(above)) + (style.width if opened else 0)
-    found = here + style.columns(space)
-    if space and here and found > expected:  # it brought the indentation that is there already
-        return style.render(max(expected - here, 0)) + body
-    if opened and found < expected and body[0] not in overlap.CLOSING and not place.rest.strip():
-        return style.deepen(place.before, expected) + body
-    return style.deepen(place.before, found) + body if space else first
-
-
 # ------------------------------------------------------------------------------------------------ what to keep
 
 
 def _best(place: Place, lines: Sequence[str], tree: syntax.Tree | None) -> str:
-    """The longest part of the draft that adds no syntax error, "" if there is none."""
+    """The longest part of the draft that adds no syntax error, else the longest that only lacks its end, "" if there is none."""
     trial = Trial(place, tree)
     best = trial.best(_candidates(place, lines))
     if best is not None:
         return best
-    for kept in _shorter(len(lines), trial.line_of_fault):
+    shorter = _shorter(len(lines), trial.line_of_fault)
+    for kept in shorter:
         best = trial.best(_candidates(place, lines[:kept]))
-        if best is not None:
+        if best:
             return best
+    for kept in (len(lines), *shorter):
+        unfinished = "\n".join(lines[:kept]).rstrip()
+        if _may_be_continued(place, unfinished) and trial.best([unfinished + "\n" + overlap.closers(unfinished, place.before)]):
+            return unfinished
     return ""
+
+
+def _may_be_continued(place: Place, draft: str) -> bool:
+    """Whether the draft opens a block or a bracket, of which there is more to come: not one that stands there already."""
+    below = next((line.lstrip() for line in place.below(3) if line.strip()), "")
+    opens = overlap.closers(draft, place.before) != "" and any(map(str.isalnum, draft))
+    return opens and not place.rest.strip() and (draft[-1] not in "([{" or not below.startswith(draft[-1]))
 
 
 def _candidates(place: Place, lines: Sequence[str]) -> list[str]:
@@ -187,12 +158,3 @@ def _shorter(count: int, fault: int | None) -> list[int]:
     """How many lines to keep when all of `count` do not parse: one less, those before the fault, then fewer and fewer."""
     tries = [count - 1, fault or 0, count // 2, 1]
     return sorted({kept for kept in tries if 0 < kept < count}, reverse=True)
-
-
-def _extends(selected: Selected | None, before: str, completion: str, rest: str) -> bool:
-    """Whether accepting gives what the popup entry would give, and more."""
-    if selected is None:
-        return True
-    accepted = before[: selected.start] + selected.text
-    reach = before + completion + (rest if selected.end > len(before) else "")
-    return selected.start <= len(before) and reach.startswith(accepted)

@@ -1,29 +1,38 @@
-"""Which files never enter a prompt: secrets by name, and what `.gitignore` and `.mercuryignore` name. Reads no file but those.
+"""Which files never enter a prompt: secrets by name, what git ignores, and what `.mercuryignore` names. Reads no file but those rules.
 
-A verdict is kept until one of the ignore files that could change it does; asking again costs one `stat` for each of them.
+A verdict is kept until one of the files that could change it does; asking again costs one `stat` for each of them.
 """
 
 from __future__ import annotations
 
 import os
+import re
+import warnings
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from mercury_lsp.files import Fresh, stamp
+from mercury_lsp.gitfiles import GitFiles
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
-_IGNORE_FILES = (".gitignore", ".mercuryignore")
+Sources = list[tuple[Path, Path]]
+"""Files with rules, the weightier first, each behind the folder that its rules are relative to."""
+
 _SECRETS = """
 .env*
 *.env
 *.pem
 *.key
+*.p8
 *.p12
 *.pfx
 *.ppk
 *.jks
 *.keystore
+*.keytab
 *.kdbx
 *.gpg
 *.asc
@@ -34,11 +43,21 @@ id_ed25519*
 .netrc
 _netrc
 .pgpass
+.my.cnf
+.mylogin.cnf
 .npmrc
 .pypirc
+.s3cfg
+.boto
 .htpasswd
 .git-credentials
 .vault-token
+.terraformrc
+.dockercfg
+rclone.conf
+kubeconfig
+kubeconfig.y*ml
+*.kubeconfig
 credentials
 credentials.csv
 credentials.enc
@@ -48,96 +67,112 @@ credentials.properties
 credentials.toml
 credentials.xml
 credentials.y*ml
+*_credentials.json
 secrets.json
 secrets.toml
 secrets.y*ml
 *.tfvars
-*.tfstate
+*.tfvars.json
+*.tfstate*
+.*history
+.histfile
+fish_history
+consolehost_history.txt
+**/.git/**/config
+**/.docker/config.json
+**/gh/hosts.y*ml
+**/.m2/settings.xml
 .ssh/
 .aws/
+.azure/
 .gnupg/
 .kube/
+**/.config/gcloud/
 """
 
 
 class Privacy:
-    """Remembers ignore files by folder, and verdicts by path."""
+    """Remembers rules by their file, and verdicts by path."""
 
     def __init__(self) -> None:
+        self._git = GitFiles()
+        self._rules = Fresh(_rules)
         self._secrets: GitIgnoreSpec | None = None
-        self._specs: dict[Path, tuple[int, GitIgnoreSpec]] = {}
-        self._verdicts: dict[str, tuple[tuple[int, ...], bool]] = {}
+        self._verdicts: dict[Path, tuple[list[tuple[Path, int]], bool]] = {}
 
     def hides(self, path: str) -> bool:
-        """Whether the file at `path` must stay out of prompts."""
-        file = Path(path)
-        folders = _folders(file)
-        stamps = tuple(_stamp(folder / name) for folder in folders for name in _IGNORE_FILES)
-        known = self._verdicts.get(path)
-        if known is None or known[0] != stamps:
-            known = (stamps, self._judge(file, folders))
-            self._verdicts[path] = known
-        return known[1]
+        """Whether the file at `path`, or the one that it is a link to, must stay out of prompts. There need not be a file."""
+        return any(self._hides(Path(name)) for name in dict.fromkeys((path, _real(path))))
 
-    def _judge(self, file: Path, folders: list[Path]) -> bool:
-        if self._is_secret(file) or self._is_secret(Path(os.path.realpath(file))):
-            return True
-        return any(self._ignored(file, folders, name) for name in _IGNORE_FILES)
+    def _hides(self, file: Path) -> bool:
+        families = self._families(file)
+        stamps = [(source, stamp(source)) for sources in families for _, source in sources]
+        known = self._verdicts.get(file)
+        if known is None or known[0] != stamps:
+            hidden = self._is_secret(file) or any(self._ignored(file, sources) for sources in families)
+            known = self._verdicts[file] = (stamps, hidden)
+        return known[1]
 
     def _is_secret(self, file: Path) -> bool:
         if self._secrets is None:
             self._secrets = _rules(_SECRETS.split())
         return self._secrets.match_file(file.as_posix().lstrip("/").lower())
 
-    def _ignored(self, file: Path, folders: list[Path], name: str) -> bool:
-        """As git decides: the nearest file's last matching line wins, but nothing in an ignored folder comes back."""
-        top = folders[-1]
+    def _families(self, file: Path) -> list[Sources]:
+        """Git's rules and ours: each family decides alone."""
+        folders = _folders(file)
+        if not folders:
+            return []
+        shared = [(folders[-1], source) for source in self._git.ignore_files(folders[-1])]
+        git, ours = ([(folder, folder / name) for folder in folders] for name in (".gitignore", ".mercuryignore"))
+        return [git + shared, ours]
+
+    def _ignored(self, file: Path, sources: Sources) -> bool:
+        """As git decides: the last matching line of the weightiest file wins, but nothing in an ignored folder comes back."""
+        top = sources[-1][0]
         steps = file.relative_to(top).parts
         for depth in range(1, len(steps) + 1):
             target = top.joinpath(*steps[:depth])
             ending = "" if depth == len(steps) else "/"
-            for folder in folders[len(steps) - depth :]:  # nearest first
-                verdict = self._spec(folder / name).check_file(target.relative_to(folder).as_posix() + ending).include
+            for folder, source in sources:
+                if folder not in target.parents:
+                    continue
+                verdict = self._rules(source).check_file(target.relative_to(folder).as_posix() + ending).include
                 if verdict is not None:
                     if verdict:
                         return True
                     break
         return False
 
-    def _spec(self, path: Path) -> GitIgnoreSpec:
-        stamp = _stamp(path)
-        known = self._specs.get(path)
-        if known is None or known[0] != stamp:
-            known = (stamp, _rules(_lines(path) if stamp else ()))
-            self._specs[path] = known
-        return known[1]
+
+def _real(path: str) -> str:
+    """Without links. A name that is no path in the file system stays as it is."""
+    try:
+        return os.path.realpath(path) if Path(path).is_absolute() else path
+    except (OSError, ValueError):
+        return path
 
 
 def _folders(file: Path) -> list[Path]:
     """The file's folders, nearest first, up to the top of its repository, or to the root where there is none."""
     folders: list[Path] = []
-    for folder in file.parents:
+    for folder in file.parents if file.is_absolute() else ():
         folders.append(folder)
-        if (folder / ".git").exists():
+        if stamp(folder / ".git"):
             break
     return folders
 
 
 def _rules(lines: Iterable[str]) -> GitIgnoreSpec:
+    """A line that is no pattern is passed over, as git does."""
     from pathspec import GitIgnoreSpec  # 30 ms, which `initialize` need not wait for
 
-    return GitIgnoreSpec.from_lines(lines)
-
-
-def _stamp(path: Path) -> int:
-    try:
-        return path.stat().st_mtime_ns
-    except OSError:
-        return 0
-
-
-def _lines(path: Path) -> list[str]:
-    try:
-        return path.read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError:
-        return []
+    patterns: list[Any] = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # `re` warns of what it may mean one day
+        for line in lines:
+            try:
+                patterns += GitIgnoreSpec.from_lines([line]).patterns
+            except (ValueError, re.error):
+                continue
+    return GitIgnoreSpec(patterns)

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Mapping
+import uuid
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types
@@ -64,6 +67,8 @@ class Protocol(LanguageServerProtocol):
         for method in _OURS:
             self.fm.builtin_features.pop(method, None)
         self.initialize_params: Mapping[str, Any] = {}  # as the client sent them
+        # By id, what we asked the client. The library keeps it with what the client asked us, and then takes one for the other.
+        self._asked: dict[Any, Future[Any]] = {}
         self._initialized = False
 
     @property
@@ -91,11 +96,15 @@ class Protocol(LanguageServerProtocol):
     def _receive(self, body: bytes) -> None:
         try:
             data = json.loads(body)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             self._refuse(None, JsonRpcParseError(f"not JSON: {error}"))
             return
+        message_id = data.get("id") if isinstance(data, dict) else None
+        if not isinstance(message_id, str | int | float | None):
+            self._refuse(None, JsonRpcInvalidRequest("an id is a string or a number"))
+            return
         if not isinstance(data, dict) or data.get("jsonrpc") != self.VERSION or not isinstance(data.get("method", ""), str):
-            self._refuse(data.get("id") if isinstance(data, dict) else None, JsonRpcInvalidRequest("no JSON-RPC 2.0 message"))
+            self._refuse(message_id, JsonRpcInvalidRequest("no JSON-RPC 2.0 message"))
             return
         if "id" in data and "method" in data:
             self._receive_request(data)
@@ -131,6 +140,9 @@ class Protocol(LanguageServerProtocol):
             return
         if method != types.EXIT and (self._shutdown or not self._initialized):
             return
+        if _has_id(self.get_message_type(method)):
+            _log.warning("%s: a request, and it came without an id", method)
+            return
         try:
             message = self._structure_notification(data)
         except Exception as error:
@@ -148,12 +160,35 @@ class Protocol(LanguageServerProtocol):
         else:
             self.handle_message(message)
 
-    def _handle_response(self, msg_id: Any, result: Any = None, error: types.ResponseError | None = None) -> None:
-        future = self._request_futures.get(msg_id)
-        if future is not None and future.cancelled():  # nobody waits any longer, and the library would trip over it
-            del self._request_futures[msg_id]
+    def _handle_notification(self, method_name: str, params: Any) -> None:
+        if method_name == types.CANCEL_REQUEST:
+            self._handle_cancel_notification(params.id)
         else:
-            super()._handle_response(msg_id, result, error)
+            self._execute_handler(str(uuid.uuid4()), self._get_handler(method_name), partial(self._notified, method_name), (params,))
+
+    def _notified(self, method: str, future: Future[Any]) -> None:
+        error = None if future.cancelled() else future.exception()
+        if isinstance(error, JsonRpcInvalidParams):
+            _log.warning("%s: %s", method, error)
+        elif error is not None:
+            _log.error("%s: %s", method, error, exc_info=error)
+
+    def send_request(
+        self, method: str, params: Any = None, callback: Callable[[Any], None] | None = None, msg_id: Any = None
+    ) -> Future[Any]:
+        msg_id = msg_id or str(uuid.uuid4())
+        future = super().send_request(method, params, callback, msg_id)
+        self._asked[msg_id] = self._request_futures.pop(msg_id)
+        return future
+
+    def _handle_response(self, msg_id: Any, result: Any = None, error: types.ResponseError | None = None) -> None:
+        future = self._asked.pop(msg_id, None)
+        if future is None or future.done():  # nobody asked, or nobody waits any longer
+            return
+        if error is None:
+            future.set_result(result)
+        else:
+            future.set_exception(JsonRpcException.from_error(error))
 
     def _structure_request(self, data: dict[str, Any]) -> Any:
         kind = self.get_message_type(data["method"])
@@ -163,7 +198,7 @@ class Protocol(LanguageServerProtocol):
 
     def _structure_notification(self, data: dict[str, Any]) -> Any:
         kind = self.get_message_type(data["method"])
-        if kind is None or _has_id(kind):
+        if kind is None:
             return JsonRPCNotification(jsonrpc=self.VERSION, method=data["method"], params=data.get("params"))
         return self._converter.structure(data, kind)
 
@@ -195,8 +230,9 @@ def converter() -> Any:
     return made
 
 
-def _has_id(kind: type[Any]) -> bool:
-    return any(field.name == "id" for field in kind.__attrs_attrs__)
+def _has_id(kind: type[Any] | None) -> bool:
+    """Whether messages of this type are requests."""
+    return kind is not None and any(field.name == "id" for field in kind.__attrs_attrs__)
 
 
 def _first_line(error: BaseException) -> str:

@@ -16,11 +16,16 @@ from engine.checkpoints import catalog, fetch
 
 
 def run(args: argparse.Namespace) -> int:
-    """`args.model` and `args.from_file` may be None. Returns 0, 1 where the model was not fetched, 2 for a model that is not known."""
+    """`args.model` and `args.from_file` may be None.
+
+    Returns 0, 1 where the model was not fetched, 2 for a model that is not known, 130 where it was interrupted.
+    """
     console = Console(stderr=True, soft_wrap=True)
     if threading.current_thread() is threading.main_thread():
-        # Ended by a supervisor, too, nothing half-written may stay.
-        signal.signal(signal.SIGTERM, signal.default_int_handler)
+        # However it is ended, nothing half-written may stay.
+        for number in (signal.SIGINT, signal.SIGTERM):
+            if signal.getsignal(number) is signal.SIG_DFL:
+                signal.signal(number, signal.default_int_handler)
     try:
         model = catalog.lookup(args.model or catalog.DEFAULT)
         path = _pull(model, Path(args.from_file) if args.from_file else None, console)
@@ -29,7 +34,7 @@ def run(args: argparse.Namespace) -> int:
     except MercuryError as error:
         return _fail(str(error), 1)
     except KeyboardInterrupt:
-        return _fail("interrupted; nothing was kept, the next pull starts again", 1)
+        return _fail("interrupted; nothing was kept, the next pull starts again", 130)
     print(f"{model.name} is ready: {path}")
     return 0
 

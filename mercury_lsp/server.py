@@ -6,6 +6,7 @@ Importing this loads neither torch nor a grammar: `initialize` is answered first
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 from collections import deque
 from collections.abc import Callable, Coroutine, Mapping, Sequence
@@ -14,15 +15,16 @@ from typing import Any, BinaryIO
 from lsprotocol import types
 from pygls.exceptions import JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
-from pygls.uris import to_fs_path
 
 from engine.api import Engine, EngineConfig, MercuryError
 from mercury_lsp import __version__, client, parent, stdio
 from mercury_lsp import settings as configuration
 from mercury_lsp.ask import inline_completion_ask
+from mercury_lsp.params import Changes, Command, DidOpen, OnDocument, read
 from mercury_lsp.protocol import Protocol, converter
 from mercury_lsp.session import Session
 from mercury_lsp.suggest import ACCEPTED, Suggester
+from mercury_lsp.uris import key_of, path_of
 from mercury_lsp.worker import Worker
 
 _log = logging.getLogger(__name__)
@@ -64,7 +66,8 @@ class MercuryServer(LanguageServer):
         """Serve one client until it exits, hangs up or dies; the process's exit code."""
         loop = asyncio.get_running_loop()
         self._exit_code = loop.create_future()
-        self.protocol.set_writer(stdio.Writer(writer, self.hung_up))
+        output = stdio.Writer(writer, self.hung_up)
+        self.protocol.set_writer(output)
         self.suggester = Suggester(self.session, Worker(self._load, loop))
         with client.logging_to(self, loop):
             reading = asyncio.ensure_future(stdio.read_frames(reader, self.protocol.receive))
@@ -74,6 +77,8 @@ class MercuryServer(LanguageServer):
             finally:
                 reading.cancel()
                 self.suggester.worker.close()
+                output.close()
+                await output.wait_closed()
 
     def stop(self, code: int) -> None:
         if self._exit_code is not None and not self._exit_code.done():
@@ -101,7 +106,8 @@ class MercuryServer(LanguageServer):
 
     def report_server_error(self, error: Exception, source: object) -> None:
         """Never a pop-up; a request's error is in its answer already."""
-        _log.error("%s: %s", getattr(source, "__name__", source), error)
+        level = logging.WARNING if isinstance(error, JsonRpcInvalidParams) else logging.ERROR
+        _log.log(level, "%s: %s", getattr(source, "__name__", source), error)
 
     # ------------------------------------------------------------------------------------------ settings and engine
 
@@ -198,33 +204,41 @@ def did_change_workspace_folders(ls: MercuryServer, params: object) -> None:
     ls.suggester.roots = [root for root in ls.suggester.roots if root not in gone] + _paths(event.get("added"))
 
 
-def did_open(ls: MercuryServer, params: Mapping[str, Any]) -> None:
-    document = params["textDocument"]
-    ls.session.open(document["uri"], document.get("languageId") or "", document.get("version"), document["text"])
+def did_open(ls: MercuryServer, params: object) -> None:
+    document = read(params, DidOpen).text_document
+    try:
+        ls.session.open(document.uri, document.language_id, document.version, document.text)
+    except ValueError as error:
+        raise JsonRpcInvalidParams(f"{document.uri}: {error}") from None
 
 
-def did_change(ls: MercuryServer, params: Mapping[str, Any]) -> None:
-    document = params["textDocument"]
-    ls.session.change(document["uri"], document.get("version"), params["contentChanges"])
-    ls.suggester.worker.stop(document["uri"])  # what it computes is about a text that is no more
+def did_change(ls: MercuryServer, params: object) -> None:
+    """A change that cannot be read closes the document: better no suggestion than one for a text that the client does not have."""
+    document = read(params, OnDocument).text_document
+    ls.suggester.worker.stop(key_of(document.uri))  # what it computes is about a text that is no more
+    try:
+        ls.session.change(document.uri, document.version, read(params, Changes).content_changes)
+    except JsonRpcInvalidParams:
+        ls.session.close(document.uri)
+        raise
 
 
 def did_save(ls: MercuryServer, params: object) -> None:
     """Nothing to do: the text is known."""
 
 
-def did_close(ls: MercuryServer, params: Mapping[str, Any]) -> None:
-    uri = params["textDocument"]["uri"]
+def did_close(ls: MercuryServer, params: object) -> None:
+    uri = read(params, OnDocument).text_document.uri
     ls.session.close(uri)
-    ls.suggester.forget(uri)
+    ls.suggester.forget(key_of(uri))
 
 
 def execute_command(ls: MercuryServer, params: object) -> None:
     """Record what became of a suggestion. Some clients send it as a notification, with any arguments."""
-    said = _mapping(params)
-    if (command := said.get("command")) not in COMMANDS:
-        raise JsonRpcInvalidParams(f"no such command: {command}")
-    ls.accepted.append((command, tuple(said.get("arguments") or ())))
+    said = read(params, Command)
+    if said.command not in COMMANDS:
+        raise JsonRpcInvalidParams(f"no such command: {said.command}")
+    ls.accepted.append((said.command, tuple(said.arguments)))
 
 
 HANDLERS: Mapping[str, Callable[[MercuryServer, Any], Coroutine[Any, Any, Any] | Any]] = {
@@ -262,4 +276,9 @@ def _mapping(value: object) -> Mapping[str, Any]:
 
 def _paths(folders: object) -> list[str]:
     uris = [_mapping(folder).get("uri") for folder in folders] if isinstance(folders, Sequence) else []
-    return [path for uri in uris if isinstance(uri, str) and uri and (path := to_fs_path(uri))]
+    paths = []
+    for uri in uris:
+        if isinstance(uri, str) and uri:
+            with contextlib.suppress(ValueError):
+                paths.append(path_of(uri))
+    return paths

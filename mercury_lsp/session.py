@@ -5,15 +5,15 @@ Knows no model and no syntax. The protocol's text library is not used: it also b
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any
-from urllib.parse import unquote
+from collections.abc import Sequence
 
 import msgspec
-from pygls.uris import to_fs_path
 
 from mercury_lsp import utf16
+from mercury_lsp.params import Change, Position
+from mercury_lsp.uris import key_of, path_of
 
 _LINE = re.compile(r"[^\r\n]*+(?:\r\n?|\n)|[^\r\n]++")
 _BOM = "\ufeff"
@@ -23,15 +23,20 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
     """A document as it was when a request arrived, with the cursor in it."""
 
     uri: str
-    path: str  # in the file system; of a document that is not there, the path of its URI
-    on_disk: bool  # False: `untitled:` and its kin
+    path: str  # of its URI, whether there is a file or not
     language: str  # as the client names it
     version: int | None
+    revision: int  # counts openings and changes, whatever the client says of versions
     text: str  # `\n` only, without a byte order mark
     line: int
     column: int  # code points, never past the line's end
     offset: int  # of the cursor, into `text`
     bom: bool  # the client's document starts with a byte order mark, which `text` leaves out
+
+    @property
+    def document(self) -> str:
+        """The key under which everybody keeps what they know of the document."""
+        return key_of(self.uri)
 
     @property
     def before(self) -> str:
@@ -64,12 +69,14 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Document:
-    """The text of one open document as lines with their ends, exactly as the client has it."""
+    """The text of one open document as lines with their ends, exactly as the client has it. Raises `ValueError` for a bad `uri`."""
 
     def __init__(self, uri: str, language: str, version: int | None, text: str) -> None:
         self.uri = uri
+        self.path = path_of(uri)
         self.language = language
         self.version = version
+        self.revision = 0
         self._lines = _split(text)
 
     def replace(self, text: str) -> None:
@@ -95,13 +102,12 @@ class Document:
         if bom and row == 0:
             column = max(0, column - 1)
         offset = len(_normal("".join(lines[:row]))) + column
-        path = to_fs_path(self.uri)
         return Snapshot(
             uri=self.uri,
-            path=path if path is not None else self.uri.partition(":")[2],
-            on_disk=self.uri.startswith("file:") and path is not None,
+            path=self.path,
             language=self.language,
             version=self.version,
+            revision=self.revision,
             text=_normal("".join(lines)),
             line=row,
             column=column,
@@ -125,31 +131,28 @@ class Session:
 
     def __init__(self) -> None:
         self._documents: dict[str, Document] = {}
+        self._revisions = itertools.count(1)
 
     def open(self, uri: str, language: str, version: int | None, text: str) -> None:
-        self._documents[unquote(uri)] = Document(uri, language, version, text)
+        """Raises `ValueError` for a URI that is none."""
+        document = self._documents[key_of(uri)] = Document(uri, language, version, text)
+        document.revision = next(self._revisions)
 
-    def change(self, uri: str, version: int | None, changes: Sequence[Mapping[str, Any]]) -> None:
-        """Apply `TextDocumentContentChangeEvent`s in order: with a range an edit, without one the whole text.
-
-        A change that cannot be read closes the document: better no suggestion than one for a text that the client does not have.
-        """
+    def change(self, uri: str, version: int | None, changes: Sequence[Change]) -> None:
+        """Apply `changes` in order."""
         document = self._find(uri)
         if document is None:
             return
-        try:
-            for change in changes:
-                if (span := change.get("range")) is None:
-                    document.replace(change["text"])
-                else:
-                    document.edit(_position(span["start"]), _position(span["end"]), change["text"])
-        except (KeyError, TypeError, AttributeError):
-            self.close(uri)
-            raise
+        for change in changes:
+            if change.range is None:
+                document.replace(change.text)
+            else:
+                document.edit(_spot(change.range.start), _spot(change.range.end), change.text)
         document.version = version
+        document.revision = next(self._revisions)
 
     def close(self, uri: str) -> None:
-        self._documents.pop(unquote(uri), None)
+        self._documents.pop(key_of(uri), None)
 
     def snapshot(self, uri: str, line: int, character: int) -> Snapshot | None:
         """None: the document is not open."""
@@ -157,17 +160,16 @@ class Session:
         return document.snapshot(line, character) if document else None
 
     def is_current(self, snapshot: Snapshot) -> bool:
-        """Whether the document is still open in the version the snapshot was taken of."""
+        """Whether the document is still open and as it was when the snapshot was taken."""
         document = self._find(snapshot.uri)
-        return document is not None and document.version == snapshot.version
+        return document is not None and document.revision == snapshot.revision
 
     def _find(self, uri: str) -> Document | None:
-        # Some clients escape a URI in one message and not in the next.
-        return self._documents.get(unquote(uri))
+        return self._documents.get(key_of(uri))
 
 
-def _position(position: Mapping[str, int]) -> tuple[int, int]:
-    return position["line"], position["character"]
+def _spot(position: Position) -> tuple[int, int]:
+    return position.line, position.character
 
 
 def _split(text: str) -> list[str]:

@@ -8,13 +8,12 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
-from engine.api import Draft
-from mercury_lsp import indent, present
+from mercury_lsp import indent, popup, present
 from mercury_lsp.ask import InlineCompletionAsk
 from mercury_lsp.context import infill_request
 from mercury_lsp.languages import language_of
 from mercury_lsp.privacy import Privacy
-from mercury_lsp.reuse import Reuse
+from mercury_lsp.reuse import Rest, Reuse
 from mercury_lsp.session import Session, Snapshot
 from mercury_lsp.settings import EXPLICIT_SECONDS, Settings
 from mercury_lsp.syntax import has_grammar
@@ -41,11 +40,14 @@ class Suggester:
         """`InlineCompletionItem`s for the cursor of `snapshot`; none where nothing may or can be shown. Raises what the engine raises."""
         if not self._may_read(snapshot) or snapshot.line != ask.position.line:
             return []
-        draft = await self._draft(ask, snapshot)
-        if draft is None or draft.confidence < self.settings.min_confidence or not self._session.is_current(snapshot):
+        rest = await self._rest(ask, snapshot)
+        if rest is None or not self._session.is_current(snapshot):
             return []
-        item = self._present(ask, snapshot, draft)
-        return [] if item is None else [self._to_protocol(item, snapshot)]
+        item = self._kept(snapshot, rest.text) if rest.shown else self._presented(ask, snapshot, rest)
+        selected = _selected(ask, snapshot)
+        if item is None or (selected is not None and not popup.extends(item, selected, snapshot.column)):
+            return []
+        return [self._to_protocol(item, snapshot)]
 
     def forget(self, document: str) -> None:
         """The document was closed."""
@@ -55,36 +57,39 @@ class Suggester:
 
     def _may_read(self, snapshot: Snapshot) -> bool:
         language = language_of(snapshot.language, snapshot.path)
-        return self.settings.enabled(snapshot.language, language) and not (snapshot.on_disk and self._privacy.hides(snapshot.path))
+        return self.settings.enabled(snapshot.language, language) and not self._privacy.hides(snapshot.path)
 
-    async def _draft(self, ask: InlineCompletionAsk, snapshot: Snapshot) -> Draft | None:
+    async def _rest(self, ask: InlineCompletionAsk, snapshot: Snapshot) -> Rest | None:
+        """What is left of the last suggestion, or else a new draft."""
         request = infill_request(snapshot, self.settings, "explicit" if ask.explicit else "automatic", self.roots)
-        document, before, after = snapshot.uri, snapshot.before, snapshot.after
-        popup = _popup_rest(ask, snapshot)
-        known = self._reuse.match(document, before, after, complete=ask.explicit, multiline=request.multiline, popup=popup)
+        document, before, after = snapshot.document, snapshot.before, snapshot.after
+        known = self._reuse.match(document, before, after, complete=ask.explicit, multiline=request.multiline)
         if known is not None:
             self.worker.stop(document)
             return known
         draft = await self.worker.infill(document, request, patience=EXPLICIT_SECONDS if ask.explicit else None)
-        if draft is not None:
-            self._reuse.remember(document, before, after, request.multiline, draft)
-        return draft
+        if draft is None:
+            return None
+        self._reuse.remember(document, before, after, request.multiline, draft)
+        return Rest(draft.text, draft, shown=False)
 
-    def _present(self, ask: InlineCompletionAsk, snapshot: Snapshot, draft: Draft) -> present.Item | None:
+    def _kept(self, snapshot: Snapshot, completion: str) -> present.Item | None:
+        """The rest of what is shown already, as it is: to judge it again would make it flicker."""
+        line, column = snapshot.line_text, snapshot.column
+        return present.inserted(snapshot.line, line[:column], completion, line[column:]) if completion else None
+
+    def _presented(self, ask: InlineCompletionAsk, snapshot: Snapshot, rest: Rest) -> present.Item | None:
+        if rest.draft.confidence < self.settings.min_confidence:
+            return None
         language = language_of(snapshot.language, snapshot.path)
-        tree = self._trees.tree(snapshot.uri, snapshot.text, language)
+        tree = self._trees.tree(snapshot.document, snapshot.text, language)
         if tree is None and has_grammar(language):
             language = ""  # else it would be parsed once more, and given up once more
-        return present.item(
-            snapshot.text,
-            snapshot.line,
-            snapshot.column,
-            draft.text,
-            language=language,
-            selected=_selected(ask, snapshot),
-            tree=tree,
-            style=_style(ask),
-        )
+        style = _style(ask)
+        item = present.item(snapshot.text, snapshot.line, snapshot.column, rest.text, language=language, tree=tree, style=style)
+        if item is not None:
+            self._reuse.show(snapshot.document, snapshot.before, snapshot.after, item.completion)
+        return item
 
     def _to_protocol(self, item: present.Item, snapshot: Snapshot) -> dict[str, Any]:
         start, end = ({"line": item.line, "character": snapshot.character_of(column)} for column in (item.start, item.end))
@@ -95,21 +100,12 @@ class Suggester:
         }
 
 
-def _popup_rest(ask: InlineCompletionAsk, snapshot: Snapshot) -> str:
-    """What the selected popup entry would put at the cursor, "" without one."""
-    popup = ask.context.selected_completion_info
-    if popup is None:
-        return ""
-    typed = snapshot.line_text[snapshot.column_of(popup.range.start.character) : snapshot.column]
-    return popup.text.removeprefix(typed)
-
-
-def _selected(ask: InlineCompletionAsk, snapshot: Snapshot) -> present.Selected | None:
-    popup = ask.context.selected_completion_info
-    if popup is None:
+def _selected(ask: InlineCompletionAsk, snapshot: Snapshot) -> popup.Selected | None:
+    entry = ask.context.selected_completion_info
+    if entry is None:
         return None
-    start, end = (snapshot.column_of(position.character) for position in (popup.range.start, popup.range.end))
-    return present.Selected(start=start, end=end, text=popup.text)
+    start, end = (snapshot.column_of(position.character) for position in (entry.range.start, entry.range.end))
+    return popup.Selected(start=start, end=end, text=entry.text)
 
 
 def _style(ask: InlineCompletionAsk) -> indent.Style | None:

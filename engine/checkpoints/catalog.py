@@ -86,9 +86,15 @@ def lookup(name: str) -> Model:
 
 
 def cache_dir() -> Path:
-    """Where fetched files lie: the folder that `MERCURY_CACHE` names, else the user's cache folder as the system defines it."""
+    """Where fetched files lie: the folder that `MERCURY_CACHE` names, else the user's cache folder as the system defines it.
+
+    Raises `SettingInvalid` for the home of a user that is not known.
+    """
     chosen = os.environ.get(CACHE_VARIABLE)
-    return Path(chosen).expanduser() if chosen else platformdirs.user_cache_path("mercury-lsp", appauthor=False)
+    try:
+        return Path(chosen).expanduser() if chosen else platformdirs.user_cache_path("mercury-lsp", appauthor=False)
+    except RuntimeError:
+        raise SettingInvalid(f"{CACHE_VARIABLE} {chosen}: there is no such user") from None
 
 
 def place(model: Model) -> Files:

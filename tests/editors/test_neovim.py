@@ -8,9 +8,23 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from neovim import Neovim, neovim
+from neovim import Neovim, neovim, wait
 
 SERVER = (sys.executable, "-m", "mercury_lsp")
+
+
+# A server that suggests the path its engine was shown: relative to a workspace folder that it knows, else the file's name alone.
+ECHO = """
+import asyncio, os
+from engine.scripted import ScriptedEngine
+from mercury_lsp import server, stdio
+
+class Echo(ScriptedEngine):
+    def infill(self, request, stop):
+        return ScriptedEngine([request.path]).infill(request, stop)
+
+os._exit(asyncio.run(server.build(lambda _: Echo([])).serve(*stdio.claim_stdio())))
+"""
 
 
 def start(editor: Neovim, tmp_path: Path, name: str, content: str, drafts: Sequence[str]) -> None:
@@ -53,6 +67,23 @@ def test_typing_on_keeps_it_and_typing_otherwise_takes_it_away(tmp_path: Path) -
         assert editor.wait_for_ghost() == ["otal"]
         editor.accept()
         assert editor.lines() == ["return total"]
+
+
+def test_one_server_for_all_repositories(tmp_path: Path) -> None:
+    with neovim(tmp_path) as editor:
+        editor.enable([sys.executable, "-c", ECHO], {"deadlineMs": 20_000})
+        attached = "return #vim.lsp.get_clients({ bufnr = 0 })"
+        assert wait(lambda: editor.api.exec_lua(attached) == 1)  # to the buffer that is there at the start
+        for name in "abc":
+            (tmp_path / name / ".git").mkdir(parents=True)
+            (tmp_path / name / name).mkdir()
+            (tmp_path / name / name / "notes.txt").write_text("\n")
+            editor.edit(tmp_path / name / name / "notes.txt")
+            editor.type("isee ")
+            assert editor.wait_for_ghost() == [f"{name}/notes.txt"]
+            editor.api.command("stopinsert")
+        assert editor.api.exec_lua("return #vim.lsp.get_clients()") == 1
+        assert "ERROR" not in editor.log()
 
 
 def test_the_default_model(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -25,11 +26,14 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("script.json").write_text(json.dumps(["rn a + b\n\n\nadd(1, 2)"]))
 
 
-def run(*arguments: str, model: str | None = "scripted:script.json", **environment: str) -> subprocess.CompletedProcess[str]:
+def run(*arguments: str, model: str | None = "scripted:script.json", **variables: str) -> subprocess.CompletedProcess[str]:
     chosen = ["--model", model] if model else []
     command = [sys.executable, "-m", "mercury_lsp", *arguments, *chosen]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONSAFEPATH": "1", **environment}
-    return subprocess.run(command, capture_output=True, encoding="utf-8", env=environment, check=False)
+    return subprocess.run(command, capture_output=True, encoding="utf-8", env=environment(**variables), check=False)
+
+
+def environment(**variables: str) -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONSAFEPATH": "1", **variables}
 
 
 def test_the_neighbourhood_and_the_figures() -> None:
@@ -55,7 +59,6 @@ def test_no_suggestion() -> None:
 
 def test_options_before_and_after_the_place() -> None:
     assert run("--model", "scripted:script.json", "complete", "sums.py:2:9", "--deadline", "50", "--multiline", model=None).returncode == 0
-    assert run("complete", "sums.py:2:9", "--deadline", "0").returncode == 2
 
 
 def test_no_colours_in_a_pipe() -> None:
@@ -127,11 +130,133 @@ def test_a_bad_place_is_one_line_and_2() -> None:
 
 
 @pytest.mark.parametrize("model", ["scripted:none.json", "no-such-model"])
-def test_a_missing_model_is_one_line_and_1(model: str) -> None:
-    done = run("complete", "sums.py:2:9", model=model)
-    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1)
+@pytest.mark.parametrize("command", [["complete", "sums.py:2:9"], ["doctor"], ["pull"]])
+def test_an_unknown_model_is_one_line_and_2(command: list[str], model: str) -> None:
+    done = run(*command, model, model=None) if command == ["pull"] else run(*command, model=model)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
     assert model.removeprefix("scripted:") in done.stderr
+
+
+def test_a_missing_model_is_one_line_and_1(tmp_path: Path) -> None:
+    done = run("complete", "sums.py:2:9", model=None, MERCURY_CACHE=str(tmp_path))
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1)
+    assert done.stderr.endswith("run: mercury-lsp pull quicksilver-135m\n")
+
+
+def test_a_cache_that_cannot_be_read_is_one_line_and_1(tmp_path: Path) -> None:
+    done = run("complete", "sums.py:2:9", model=None, MERCURY_CACHE=str(tmp_path / ("x" * 300)))
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1)
+    assert "x" * 300 in done.stderr
+
+
+@pytest.mark.parametrize("command", [["complete", "sums.py:2:9"], ["doctor"], ["pull"]])
+def test_a_cache_that_cannot_be_is_one_line_and_2(command: list[str]) -> None:
+    done = run(*command, model=None, MERCURY_CACHE="~nobody-of-that-name/x")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "mercury-lsp: MERCURY_CACHE ~nobody-of-that-name/x: there is no such user\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ("complete sums.py:2:9 --deadline abc", "argument --deadline: 'abc' is no number of milliseconds; expected 1 or more"),
+        ("complete sums.py:2:9 --deadline 0", "argument --deadline: '0' is no number of milliseconds; expected 1 or more"),
+        ("complete sums.py:2:9 --model=", "argument --model: is empty"),
+        ("--model= doctor", "argument --model: is empty"),
+        ("pull --from-file=", "argument --from-file: is empty"),
+        ("train --base none.gguf --out x", "argument --base: none.gguf: no such file"),
+    ],
+)
+def test_a_bad_argument_is_named(arguments: str, said: str) -> None:
+    done = run(*arguments.split(), model=None)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.splitlines()[-1].endswith(f"error: {said}")
+
+
+# ------------------------------------------------------------------------------------------------ interrupted, and nowhere to write
+
+INTERRUPTED = """
+import os, signal, sys
+
+class Finder:
+    def find_spec(self, name, path, target=None):
+        if name == MODULE:
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Finder())
+from mercury_lsp.cli import main
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+@pytest.mark.parametrize(
+    ("command", "module"),
+    [
+        ("--stdio", "argparse"),
+        ("--stdio", "pygls"),
+        ("--stdio", "engine.scripted"),
+        ("complete sums.py:2:9", "msgspec"),
+        ("complete sums.py:2:9", "engine.scripted"),
+        ("doctor", "rich"),
+        ("doctor", "torch"),
+        ("pull", "rich"),
+    ],
+)
+def test_interrupted_in_an_import(command: str, module: str) -> None:
+    """Where it takes longest; the interrupt is not swallowed and leaves no traceback."""
+    model = ["--model", "scripted:script.json"] if module == "engine.scripted" else []
+    program = [sys.executable, "-c", INTERRUPTED.replace("MODULE", repr(module)), *model, *command.split()]
+    initialize = b'{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {}}'
+    messages = initialize, b'{"jsonrpc": "2.0", "method": "initialized", "params": {}}'
+    frames = b"".join(b"Content-Length: %d\r\n\r\n%b" % (len(body), body) for body in messages)
+    child = subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment())
+    assert child.stdin is not None and child.stderr is not None
+    child.stdin.write(frames)
+    child.stdin.flush()
+    assert child.wait(30) == -signal.SIGINT
+    assert child.stderr.read() == b""
+    child.communicate()
+
+
+@pytest.mark.parametrize("command", ["complete sums.py:2:9", "complete sums.py:2:9 --json", "--version", "doctor --model nothing"])
+@pytest.mark.parametrize(
+    "streams",
+    ["> /dev/full", ">&-", "<&-", "2>&-", ">&- 2>&- <&-", "| true"],
+)
+def test_streams_that_cannot_be_used(command: str, streams: str) -> None:
+    """No traceback, whatever becomes of the output."""
+    line = f"{sys.executable} -m mercury_lsp --model scripted:script.json {command} {streams}"
+    done = subprocess.run(line, shell=True, capture_output=True, text=True, env=environment(), check=False)
+    assert done.stderr.count("\n") <= 1 and "Traceback" not in done.stderr
+    if streams == "> /dev/full" and command.startswith("complete"):
+        assert (done.returncode, done.stderr) == (1, "mercury-lsp: No space left on device\n")
+
+
+@pytest.mark.parametrize("streams", ["<&-", ">&- < /dev/null", "2>&- < /dev/null"])
+def test_a_server_without_a_stream_ends(streams: str) -> None:
+    line = f"{sys.executable} -m mercury_lsp {streams}"
+    done = subprocess.run(line, shell=True, capture_output=True, text=True, env=environment(), check=False, timeout=30)
+    assert (done.returncode, done.stderr) == (1, "")
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
+def test_what_the_terminal_cannot_show_is_replaced(encoding: str) -> None:
+    command = [sys.executable, "-m", "mercury_lsp", "--model", "scripted:script.json", "complete", "sums.py:5:9"]
+    Path("script.json").write_text(json.dumps(["名"]), encoding="utf-8")
+    shown = subprocess.run(command, capture_output=True, env=environment(PYTHONIOENCODING=encoding), check=True)
+    assert shown.stderr == b"" and b"print(" in shown.stdout
+    told = subprocess.run([*command, "--json"], capture_output=True, env=environment(PYTHONIOENCODING=encoding), check=True)
+    assert json.loads(told.stdout)["text"] == "名"
 
 
 def test_version() -> None:
     assert run("--version", model=None).stdout == f"mercury-lsp {__version__}\n"
+
+
+def test_the_readme_has_every_command_and_exit_code() -> None:
+    usage = run("--help", model=None).stdout
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    commands = re.findall(r"^    (\w+) ", usage, re.MULTILINE)
+    assert "complete" in commands and "train" in commands
+    assert [command for command in commands if f"| `mercury-lsp {command}" not in readme] == []
+    assert all(re.search(rf"\b{code}\b (when|where|for)", readme) for code in (0, 1, 2, 130))

@@ -7,6 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lsp_client import URI, cut
 
+from engine.dedent import ended
+from mercury_lsp import present
 from mercury_lsp.context import Trigger, infill_request, near_prefix, near_suffix, shown_path, wants_lines
 from mercury_lsp.session import Document, Snapshot
 from mercury_lsp.settings import Settings
@@ -79,6 +81,52 @@ def test_when_several_lines_are_welcome(marked: str, trigger: Trigger, several: 
     assert wants_lines(snapshot(marked), trigger) is several
     assert infill_request(snapshot(marked), Settings(), trigger).multiline is several
     assert not infill_request(snapshot(marked), Settings(multiline=False), trigger).multiline
+
+
+@pytest.mark.parametrize(
+    ("marked", "language", "columns"),
+    [
+        ("def f():\n    ‸\n", "python", 4),
+        ("def f():\n    if a:‸\n", "python", 4),
+        ("class A:\n    def f():‸\n", "python", 5),
+        ("def f():\n    if a:\n‸\n", "python", 5),
+        ("def f():\n    if a:\n    ‸\n", "python", 5),
+        ("def f():‸\n", "python", 1),
+        ("if a:‸\n", "python", None),
+        ("‸\n", "python", None),
+        ('def f():\n    """A\n    ‸\n', "python", None),
+        ("f() {\n  ‸\n}\n", "javascript", 2),
+        ("f() {\n  if (a) {‸\n", "javascript", 2),
+        ("f() {\n\tif a {\n‸\n", "go", 5),
+        ("f() {\n\t‸\n", "go", 4),
+        ("- a\n  - ‸\n", "markdown", None),
+        ("if a\n  ‸\nend\n", "ruby", None),
+    ],
+)
+def test_where_a_draft_has_left_the_block(marked: str, language: str, columns: int | None) -> None:
+    text, line, character = cut(marked)
+    taken = Document(URI, language, 1, text).snapshot(line, character)
+    assert infill_request(taken, Settings(), "explicit").dedent == columns
+
+
+@pytest.mark.parametrize(
+    ("marked", "draft", "language"),
+    [
+        ("class A:\n    def f(self):‸\n", "\n        return 1\n\n    def g(self):\n        return 2\n", "python"),
+        ("def f():\n    x = g(\n        ‸\n", "1,\n        2,\n    )\n    return x\n", "python"),
+        ("def f():\n    if a:\n‸\n", "        b()\n    else:\n        c()\n", "python"),
+        ("f() {\n  ‸\n", "a();\n  if (b) {\n    c();\n  } else {\n    d();\n  }\n}\ne();\n", "javascript"),
+        ("f() {\n  if (a) {\n    ‸\n", "b();\n  } else {\n    c();\n  }\n  d();\n}\ne();\n", "javascript"),
+        ("void f() {\n\t‸\n", "a();\n#if B\n\tb();\n#endif\n\tc();\n}\nd();\n", "c"),
+    ],
+)
+def test_all_that_would_be_shown_survives_the_dedent(marked: str, draft: str, language: str) -> None:
+    text, line, character = cut(marked)
+    columns = infill_request(Document(URI, language, 1, text).snapshot(line, character), Settings(), "explicit").dedent
+    assert columns is not None
+    kept = draft[: ended(draft, columns)]
+    assert kept != draft or language == "python"
+    assert present.item(text, line, character, kept, language=language) == present.item(text, line, character, draft, language=language)
 
 
 def test_only_automatic_requests_have_a_deadline() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import importlib.metadata
 import io
+import os
 import shutil
 from pathlib import Path
 
@@ -53,6 +54,47 @@ def test_a_damaged_model(size: int, capsys: pytest.CaptureFixture[str], tmp_path
     code, said = diagnose(capsys)
     assert code == 1
     assert "to mend it, run: mercury-lsp pull quicksilver-135m" in said
+
+
+@pytest.mark.parametrize(
+    ("cache", "mend"),
+    [
+        ("a-file", "set MERCURY_CACHE to a folder that you can write to, as {tmp}/a-file is not, then run: mercury-lsp pull {model}"),
+        ("taken", "remove {tmp}/taken/models/{gguf}, then run: mercury-lsp pull {model}"),
+    ],
+)
+def test_what_is_in_the_way_of_a_pull(
+    cache: str, mend: str, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a-file").write_text("")
+    (tmp_path / "taken/models" / DEFAULT.base.name).mkdir(parents=True)
+    monkeypatch.setenv(catalog.CACHE_VARIABLE, str(tmp_path / cache))
+    code, said = diagnose(capsys)
+    assert code == 1
+    assert said.splitlines()[-1] == "to mend it, " + mend.format(tmp=tmp_path, model=DEFAULT.name, gguf=DEFAULT.base.name)
+
+
+def test_a_cache_that_may_not_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(catalog.CACHE_VARIABLE, str(tmp_path))
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    (found,) = doctor._base(DEFAULT)
+    assert found.mend.startswith(f"set MERCURY_CACHE to a folder that you can write to, as {tmp_path} is not, then run: ")
+
+
+def test_a_cache_that_cannot_be_looked_through(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(catalog.CACHE_VARIABLE, str(tmp_path))
+    (tmp_path / "a").write_text("12345")
+    (tmp_path / "b").write_text("12345")
+
+    def look(path: Path, **_: bool) -> os.stat_result:
+        if path.name == "a":
+            raise PermissionError(13, "Permission denied")
+        return os.stat(path)  # noqa: PTH116  # `Path.stat` is this function
+
+    monkeypatch.setattr(Path, "lstat", look)
+    monkeypatch.setattr(Path, "stat", look)
+    (found,) = doctor._caches()
+    assert found.text.startswith(f"{tmp_path}: 0.0 MB used, ")
 
 
 @pytest.mark.parametrize("keep", [0, 5, 1000, -1])
@@ -134,5 +176,5 @@ def test_a_terminal_gets_a_table() -> None:
         ["✓", "model", "[x]", "is", "there"],
         ["✗", "adapter", "is", "not", "there"],
         ["not", "ready"],
-        ["to", "mend", "it,", "run:", "do", "this"],
+        ["to", "mend", "it,", "do", "this"],
     ]

@@ -26,11 +26,9 @@ def accept(text: str, item: present.Item) -> str:
     return "\n".join(lines)
 
 
-def shown(
-    marked: str, draft: str, language: str = "python", selected: present.Selected | None = None, style: indent.Style | None = None
-) -> str | None:
+def shown(marked: str, draft: str, language: str = "python", style: indent.Style | None = None) -> str | None:
     text, line, column = at_cursor(marked)
-    item = present.item(text, line, column, draft, language=language, selected=selected, style=style)
+    item = present.item(text, line, column, draft, language=language, style=style)
     return None if item is None else accept(text, item)
 
 
@@ -178,6 +176,8 @@ def test_indentation_is_not_lost(marked: str, draft: str, after: str | None, lan
 @pytest.mark.parametrize(
     ("marked", "draft", "after", "language"),
     [
+        ("def f():\n  if a:\n‸\n", "        b()\n        c()", "def f():\n  if a:\n    b()\n    c()\n", "python"),
+        ("def f():\n  a()\n‸\n", "    b()\n    c()", "def f():\n  a()\n  b()\n  c()\n", "python"),
         ("def f():\n    a = 1\n    if a:\n‸\n", "return 1", "def f():\n    a = 1\n    if a:\n        return 1\n", "python"),
         ("class A:\n    x = 1\n\n    def f(self):\n  ‸\n", "pass", "class A:\n    x = 1\n\n    def f(self):\n        pass\n", "python"),
         ("func f() {\n\ta()\n\tif b {\n‸\n\t}\n}\n", "c()", "func f() {\n\ta()\n\tif b {\n\t\tc()\n\t}\n}\n", "go"),
@@ -204,6 +204,10 @@ def test_a_suggestion_comes_at_any_indentation(marked: str, draft: str, after: s
         ),
         ("void g() {\n\ta();\n}\n\n/* a ‸\n */\n", "d\n    e", "void g() {\n\ta();\n}\n\n/* a d\n    e\n */\n", "c"),
         ("def f():\n    if a:\n \t‸\n", "b()", "def f():\n    if a:\n \t   b()\n", "python"),
+        ('func f() {\n\tg("‸")\n}\n', 'a")\n    g("b")', 'func f() {\n\tg("a")\n\tg("b")\n}\n', "go"),
+        ('func f() {\n\tg("a‸\n}\n', '\\"")\n    g("b")', 'func f() {\n\tg("a\\"")\n\tg("b")\n}\n', "go"),
+        ("func f() {\n\tg(`‸\n`)\n}\n", "a\n    b", "func f() {\n\tg(`a\n    b\n`)\n}\n", "go"),
+        ("/* a ‸\n*/\nvoid f() {\n\tg();\n}\n", "b */\nvoid h() {\n    g();\n}", None, "c"),
         ('s = """\n‸\n"""\n', "  a\n\tb", 's = """\n  a\n\tb\n"""\n', "python"),
     ],
 )
@@ -231,8 +235,12 @@ def test_a_file_without_indentation_takes_the_clients() -> None:
         ("class A:\n    ‸\n", "def f(self):\n        pass\n\n    def g(self):\n        pass", "class A:\n    def f(self):\n        pass\n"),
         ("def f(x):\n    if x:\n        ‸\n", "a()\n    else:\n        b()", "def f(x):\n    if x:\n        a()\n"),
         ("def f(x):\n    ‸\n", "if x:\n        a()\n    else:\n        b()", "def f(x):\n    if x:\n        a()\n    else:\n        b()\n"),
-        ("x = f(\n    ‸\n", "a,\n    b,\n)\ny = 1", "x = f(\n    a,\n    b,\n)\ny = 1\n"),
+        ("x = f(\n    ‸\n", "a,\n    b,\n)\ny = 1", "x = f(\n    a,\n    b,\n)\n"),
+        ("x = f(\n    ‸\n", "a,\n    b,\n).g(\n    c\n)\ny = 1", "x = f(\n    a,\n    b,\n).g(\n    c\n)\ny = 1\n"),
+        ("def f(\n    ‸\n", "a,\n    b,\n):\n    return a\n\n\ndef g():", "def f(\n    a,\n    b,\n):\n    return a\n"),
         ("def f():\n    ‸\n", "a = 1\n\n    return a", "def f():\n    a = 1\n\n    return a\n"),
+        ('def f():\n    """Do ‸\n', 'it.\n    """\n    a()\n\n\ndef g():\n    b()', 'def f():\n    """Do it.\n    """\n    a()\n'),
+        ('def f():\n    a("‸")\n', 'b")\n\n\ndef g():\n    b()', 'def f():\n    a("b")\n'),
     ],
 )
 def test_a_python_block_ends_where_it_dedents(marked: str, draft: str, after: str) -> None:
@@ -310,6 +318,13 @@ def test_closing_brackets_of_several_depths_are_no_loop() -> None:
         ('x = "a"‸\n', '"""', "python"),
         ("int x = 1;\n‸\n", "int y = };", "c"),
         ("{}\n‸", "{", "json"),
+        ("a();\n‸\n", "if (a)) {", "javascript"),
+        ("a();\n‸\n", "if (a] {", "javascript"),
+        ("a();\n‸\n", "f(b", "javascript"),
+        ("a();\n‸\n{\n  b();\n}\n", "if (a) {", "javascript"),
+        ("a();\nif (a)‸\n{\n  b();\n}\n", " {", "javascript"),
+        ("f([1, ‸]);\n", "g({", "javascript"),
+        ('{\n  "a": 1\n  ‸\n}\n', '"b": {', "json"),
         ("let a = ;\nlet b = ‸;\n", "1]", "javascript"),  # one fault goes and another comes
         ("let a = ;\nlet b = ‸;\n", "f(]) + 1", "javascript"),
     ],
@@ -335,6 +350,29 @@ def test_a_new_syntax_error_is_not_shown(marked: str, draft: str, language: str)
 )
 def test_an_unfinished_document_still_gets_suggestions(marked: str, draft: str, after: str, language: str) -> None:
     check(marked, draft, after, language)
+
+
+@pytest.mark.parametrize(
+    ("marked", "draft", "language"),
+    [
+        ("a();\n‸\nb();\n", "if (a) {", "javascript"),
+        ("a();\n‸\nb();\n", "it('does', () => {", "javascript"),
+        ("a();\n‸\nb();\n", "for (const x of y) {\n  f(x);", "javascript"),
+        ("function f() {\n  g();‸\n}\n", "\n  if (a) {", "javascript"),
+        ("func main() {\n\t‸\n}\n", "for i := 0; i < 3; i++ {", "go"),
+        ("fn main() {\n    ‸\n}\n", "match x {", "rust"),
+        ("‸\n", "int main(void) {", "c"),
+        ('{\n  "a": 1,\n  ‸\n}\n', '"b": {', "json"),
+        ("x = 1\n‸\n", "y = [", "python"),
+    ],
+)
+def test_a_block_that_is_only_begun_is_shown(marked: str, draft: str, language: str) -> None:
+    check(marked, draft, marked.replace("‸", draft), language)
+
+
+def test_of_a_block_that_is_broken_off_the_whole_lines_are_shown() -> None:
+    check("a();\n‸\n", "for (const x of y) {\n  f(x);\n  g(x, ", "a();\nfor (const x of y) {\n  f(x);\n", "javascript")
+    check("if (‸)\n", "a) {", "if (a)\n", "javascript")
 
 
 def test_a_language_without_a_grammar_is_trimmed_all_the_same() -> None:
@@ -363,6 +401,11 @@ def test_no_carriage_return_comes_in_or_out() -> None:
     assert present.item("x = \ry", 0, 4, "1") is None  # a line that has one cannot be repeated without it
 
 
+@pytest.mark.parametrize("char", ["\u202e", "\u2066", "\u2029", "\x1b", "\x08", "\x0c", "\x85", "\x7f"])
+def test_what_cannot_be_seen_ends_the_text(char: str) -> None:
+    check("s = ‸\n", f"t{char} + u", "s = t\n")
+
+
 def test_half_a_character_ends_the_text() -> None:
     check("s = ‸\n", "t\ud83d", "s = t\n")
     check("s = ‸\n", "t\ufffd", "s = t\n")
@@ -375,26 +418,6 @@ def test_a_line_that_is_not_there_shows_nothing(line: int, column: int) -> None:
 
 def test_a_column_beyond_the_line_is_its_end() -> None:
     assert present.item("x = ", 0, 99, "1") == present.Item("x = 1", 0, 0, 4, "1")
-
-
-# ------------------------------------------------------------------------------------------------ popup
-
-
-@pytest.mark.parametrize(
-    ("marked", "draft", "selected", "visible"),
-    [
-        ("os.pa‸\n", "th", present.Selected(3, 5, "path"), True),
-        ("os.pa‸\n", "th.join(a)", present.Selected(3, 5, "path"), True),
-        ("os.pa‸\n", "t", present.Selected(3, 5, "path"), False),
-        ("os.pa‸\n", "rdir", present.Selected(3, 5, "path"), False),
-        ("os.PA‸\n", "th", present.Selected(3, 5, "path"), False),
-        ("os.‸\n", "path", present.Selected(3, 3, "path"), True),
-        ("os.pa‸th\n", "th", present.Selected(3, 7, "path"), False),
-        ("os.p‸h\n", "at", present.Selected(3, 5, "path"), True),
-    ],
-)
-def test_the_text_extends_the_selected_popup_entry(marked: str, draft: str, selected: present.Selected, visible: bool) -> None:
-    assert (shown(marked, draft, selected=selected) is not None) == visible
 
 
 # ------------------------------------------------------------------------------------------------ properties
@@ -471,9 +494,24 @@ def violation(text: str, language: str, offset: int, draft: str) -> str | None:
     before, then = tree.faults(), syntax.Tree.parse(after, language)
     faults = None if then is None else then.faults()
     # A document that does not parse has no fixed number of faults; one that does must go on doing so.
-    if before is not None and faults is not None and not before.spans and faults.spans:
+    if before is None or faults is None or before.spans or not faults.spans:
+        return None
+    end = offset + len(item.completion)
+    finished = syntax.Tree.parse(after[:end] + "\n" + left_open(item.completion) + after[end:], language)
+    if finished is not None and (finished.faults() or syntax.Faults(())).spans:
         return f"a new syntax error at {faults.spans[0]}"
     return None
+
+
+def left_open(completion: str) -> str:
+    """What would close a completion whose end is still to come."""
+    stack: list[str] = []
+    for char in completion:
+        if char in "([{":
+            stack.append(")]}"["([{".index(char)])
+        elif stack and char == stack[-1]:
+            stack.pop()
+    return "".join(reversed(stack))
 
 
 def test_later_text_of_real_files_never_harms_them() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from mercury_lsp import present, syntax
+from mercury_lsp import popup, present, syntax
 
 CASES: list[dict[str, Any]] = json.loads(Path(__file__).with_name("presentation.json").read_text(encoding="utf-8"))
 
@@ -18,14 +18,14 @@ def accepted(case: dict[str, Any]) -> str | None:
     crlf = "\r\n" in case["before"]
     left, right = case["before"].replace("\r\n", "\n").split("‸")
     line, column = left.count("\n"), len(left.rpartition("\n")[2])
-    selected = None
-    if "selected" in case:
-        start = column - len(case["selected"]["replaces"])
-        selected = present.Selected(start, column, case["selected"]["text"])
     language = syntax.language_of(case["language"], "")
-    item = present.item(left + right, line, column, case["draft"], language=language, selected=selected)
+    item = present.item(left + right, line, column, case["draft"], language=language)
     if item is None:
         return None
+    if "selected" in case:
+        start = column - len(case["selected"]["replaces"])
+        if not popup.extends(item, popup.Selected(start, column, case["selected"]["text"]), column):
+            return None
     lines = (left + right).split("\n")
     lines[item.line] = lines[item.line][: item.start] + item.insert_text + lines[item.line][item.end :]
     return "\n".join(lines).replace("\n", "\r\n" if crlf else "\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import subprocess
@@ -12,6 +13,8 @@ from pathlib import Path
 import psutil
 import pytest
 from lsp_client import ROOT, URI, Process, process, within
+
+from mercury_lsp import stdio
 
 HEAVY = ["torch", "numpy", "tokenizers", "safetensors", "gguf", "tree_sitter", "rich", "pathspec"]
 
@@ -78,10 +81,27 @@ def test_it_ends_when_its_input_does(script: str, early: bool) -> None:
         assert client.exit_code() == 1
 
 
-def test_it_ends_when_its_input_is_no_protocol(script: str) -> None:
+@pytest.mark.parametrize("length", ["much", "-5", "999999999999999", "99999999999999999999", "9" * 5000])
+def test_it_ends_when_its_input_is_no_protocol(script: str, length: str) -> None:
     with process("--model", script) as client:
-        client._writer.write(b"GET / HTTP/1.1\r\nContent-Length: much\r\n\r\n")
+        client.initialize()
+        client._writer.write(f"Content-Length: {length}\r\n\r\n{{}}".encode())
         client._writer.flush()
+        assert client.exit_code() == 1
+        (said,) = [message["message"] for message in client.received("window/logMessage")]
+        assert said.startswith("cannot read any further: Content-Length is ") and len(said) < 150
+        assert client.child.stderr is not None and client.child.stderr.read() == b""
+
+
+def test_a_promised_body_takes_no_memory(script: str) -> None:
+    with process("--model", script) as client:
+        client.initialize()
+        before = psutil.Process(client.child.pid).memory_info()
+        client._writer.write(b"Content-Length: 1000000000\r\n\r\n" + b" " * 4_000_000)
+        client._writer.flush()
+        after = psutil.Process(client.child.pid).memory_info()
+        assert after.vms - before.vms < 100e6
+        client.hang_up()
         assert client.exit_code() == 1
 
 
@@ -118,6 +138,61 @@ def test_a_client_that_stops_reading_and_dies(script: str) -> None:
     finally:
         server.kill()
         server.stdin.close()
+
+
+@pytest.mark.parametrize("end", ["input", "parent"])
+def test_a_client_that_does_not_read(script: str, end: str) -> None:
+    """Its pipe is full, and the server has more to say than it takes."""
+    parent = subprocess.Popen(["sleep", "60"])
+    command = [sys.executable, "-m", "mercury_lsp", "--model", script]
+    server = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert server.stdin is not None
+
+    def send(number: int, method: str, params: object) -> None:
+        assert server.stdin is not None
+        body = json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params}).encode()
+        server.stdin.write(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
+
+    try:
+        send(0, "initialize", {"processId": parent.pid, "capabilities": {}})
+        for number in range(3000):
+            send(number, "no/such", None)
+        server.stdin.flush()
+        time.sleep(1)  # a server that stops at the full pipe has done so by now
+        if end == "input":
+            server.stdin.close()
+        else:
+            parent.kill()
+        assert server.wait(30) == 1
+    finally:
+        parent.kill()
+        parent.wait()
+        server.kill()
+        server.stdin.close()
+        server.wait()
+
+
+def test_what_lies_unread_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stdio, "_UNREAD_MAX", 1 << 20)
+    to_client, from_server = os.pipe()
+
+    async def write() -> float:
+        gone = asyncio.Event()
+        writer = stdio.Writer(stream, gone.set)
+        for _ in range(20):
+            assert not gone.is_set()
+            writer.write(bytes(1 << 16))
+            if gone.is_set():
+                break
+        assert gone.is_set()
+        writer.close()
+        began = time.monotonic()
+        await writer.wait_closed()
+        return time.monotonic() - began
+
+    with os.fdopen(from_server, "wb") as stream:
+        assert asyncio.run(write()) < 10
+        os.close(to_client)  # frees the thread
 
 
 def busy_seconds(client: Process) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from lsp_client import NEOVIM_ENCODINGS, URI, Client, accept, scripted
@@ -55,9 +56,34 @@ def test_initialize_needs_no_params(params: object) -> None:
         assert client.call("initialize", params)["serverInfo"]["name"] == "mercury-lsp"
 
 
-@pytest.mark.parametrize("context", [{"triggerKind": 0}, {"triggerKind": 3}, {}, {"triggerKind": 2, "selectedCompletionInfo": None}])
+@pytest.mark.parametrize("process_id", [2**31, 2**40, 2**70])
+@pytest.mark.parametrize("roots", [{"rootUri": "file://[x"}, {"workspaceFolders": [None, 5, {"uri": 7}, {"uri": "file://[bad"}, {}]}])
+def test_odd_params_of_initialize_are_passed_over(process_id: int, roots: dict[str, Any]) -> None:
+    with scripted("a + b") as client:
+        client.initialize(processId=process_id, **roots)
+        client.open("x = ")
+        assert len(client.items(0, 4)) == 1
+
+
+CONTEXTS = [
+    None,
+    {},
+    {"triggerKind": 0},
+    {"triggerKind": 3},
+    {"triggerKind": "1"},
+    {"triggerKind": None},
+    {"triggerKind": 2, "selectedCompletionInfo": None},
+]
+
+
+@pytest.mark.parametrize("context", CONTEXTS)
 def test_what_can_be_served_is_served(client: Client, context: object) -> None:
     assert len(client.call(METHOD, {**PLACE, "context": context})["items"]) == 1
+
+
+@pytest.mark.parametrize("formatting", [None, {}, {"tabSize": "4"}, {"tabSize": None, "insertSpaces": None}, {"tabSize": 10**30}])
+def test_odd_formatting_options_are_served(client: Client, formatting: object) -> None:
+    assert len(client.call(METHOD, {**PLACE, "formattingOptions": formatting})["items"]) == 1
 
 
 def test_a_missing_context_is_served(client: Client) -> None:
@@ -73,9 +99,9 @@ def test_a_missing_context_is_served(client: Client) -> None:
         7,
         {"textDocument": {"uri": URI}},
         {"position": {"line": 0, "character": 0}},
-        {**PLACE, "context": None},
-        {**PLACE, "context": {"triggerKind": "1"}},
-        {**PLACE, "position": {"line": "0", "character": 0}},
+        {**PLACE, "context": []},
+        {**PLACE, "context": {"triggerKind": "one"}},
+        {**PLACE, "position": {"line": "first", "character": 0}},
         {**PLACE, "position": {"line": -1, "character": -1}, "context": {"triggerKind": 1}},
         {**PLACE, "position": {"line": 0, "character": 10**30}, "context": {"triggerKind": 1, "selectedCompletionInfo": {"text": 1}}},
     ],
@@ -120,6 +146,57 @@ def test_malformed_notifications_cost_nothing(client: Client, method: str, param
     assert len(client.items(0, 4)) == 1
 
 
+ONE_LINE = [
+    ("textDocument/didOpen", {"textDocument": {"uri": URI}}, "Object missing required field `text` - at `$.textDocument`"),
+    ("textDocument/didOpen", {"textDocument": {"uri": "file://[x", "text": ""}}, "file://[x: Invalid IPv6 URL"),
+    ("textDocument/didChange", {"textDocument": {"uri": URI}, "contentChanges": 5}, "Expected `array`, got `int` - at `$.contentChanges`"),
+    ("textDocument/didClose", {"textDocument": None}, "Object missing required field `textDocument`"),
+    ("workspace/executeCommand", {"command": 5}, "Expected `str`, got `int` - at `$.command`"),
+]
+
+
+@pytest.mark.parametrize(("method", "params", "said"), ONE_LINE)
+def test_a_malformed_notification_is_one_line_in_the_log(client: Client, method: str, params: object, said: str) -> None:
+    client.notify(method, params)
+    assert client.notified("window/logMessage") == {"type": 2, "message": f"{method}: {said}"}
+
+
+@pytest.mark.parametrize(("method", "params", "said"), ONE_LINE)
+def test_malformed_params_are_named(client: Client, method: str, params: object, said: str) -> None:
+    error = client.answer(client.request(method, params))["error"]
+    assert (error["code"], error["message"], error.get("data")) == (-32602, said, None)
+
+
+def test_a_change_that_cannot_be_read_closes_the_document(client: Client) -> None:
+    client.change({"text": "y = "}, {"text": 5})
+    assert client.items(0, 4) == []
+
+
+def test_what_is_no_uri_gets_no_suggestion(client: Client) -> None:
+    client.open("x = ", uri="file://[bad/x.py")
+    assert client.items(0, 4, uri="file://[bad/x.py") == []
+
+
+def test_a_cancel_of_what_the_server_asks() -> None:
+    with scripted("a + b") as client:
+        client.capabilities["workspace"] = {"configuration": True}
+        client.before_answering.clear()
+        client.initialize()
+        asked = client.wait_for(lambda message: message.get("method") == "workspace/configuration")
+        client.notify("$/cancelRequest", {"id": asked["id"]})
+        client.call("workspace/executeCommand", {"command": "mercury.didAcceptCompletionItem"})  # so the cancel has arrived
+        client.before_answering.set()
+        client.open("x = ")
+        assert len(client.items(0, 4)) == 1
+
+
+def test_an_answer_with_the_id_of_the_clients_own_request(client: Client) -> None:
+    number = client.ask(0, 4)
+    client.send({"jsonrpc": "2.0", "id": number, "result": {"items": ["no"]}})
+    assert client.answer(number)["result"]["items"][0]["insertText"] == "x = a + b"
+    assert client.received("window/logMessage") == []
+
+
 @pytest.mark.parametrize("params", [None, {}, {"id": 999}, {"id": "x"}, {"id": None}])
 def test_a_cancel_of_nothing(client: Client, params: object) -> None:
     client.notify("$/cancelRequest", params)
@@ -134,14 +211,20 @@ def test_answers_nobody_asked_for(client: Client) -> None:
     assert len(client.items(0, 4)) == 1
 
 
-@pytest.mark.parametrize("body", [b"{", b"\xff\xfe", b""])
+@pytest.mark.parametrize("body", [b"{", b"\xff\xfe", b"", b"[" * 100_000 + b"]" * 100_000])
 def test_what_is_not_json_is_refused(client: Client, body: bytes) -> None:
     client.send_bytes(body)
     assert client.answer(None)["error"]["code"] == -32700
     assert len(client.items(0, 4)) == 1
 
 
-NO_MESSAGES = [[], 3, "x", None, {}, {"id": 1}, {"jsonrpc": "1.0", "id": 5000, "method": METHOD}, {"jsonrpc": "2.0", "id": 6, "method": 7}]
+NO_MESSAGES = [
+    *([], 3, "x", None, {}, {"id": 1}),
+    {"jsonrpc": "1.0", "id": 5000, "method": METHOD},
+    {"jsonrpc": "2.0", "id": 6, "method": 7},
+    {"jsonrpc": "2.0", "id": [1], "method": METHOD},
+    {"jsonrpc": "2.0", "id": {}, "result": None},
+]
 
 
 @pytest.mark.parametrize("message", NO_MESSAGES)
@@ -175,3 +258,19 @@ def test_before_initialize_and_after_shutdown() -> None:
         assert client.items(0, 4) == []
         client.call("shutdown")
         assert client.error(METHOD, PLACE) == -32600
+
+
+def test_shutdown_is_a_request(client: Client) -> None:
+    client.notify("shutdown")
+    assert client.notified("window/logMessage")["message"] == "shutdown: a request, and it came without an id"
+    assert len(client.items(0, 4)) == 1
+
+
+def test_why_there_is_no_configuration_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mercury_lsp.client._CONFIGURATION_SECONDS", 0.01)
+    with scripted() as client:
+        client.capabilities["workspace"] = {"configuration": True}
+        client.before_answering.clear()
+        client.initialize()
+        assert client.notified("window/logMessage")["message"] == "no configuration from the client: no answer within 0 s"
+        client.before_answering.set()

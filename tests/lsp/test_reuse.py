@@ -1,4 +1,4 @@
-"""The last draft answers while what is typed agrees with it."""
+"""The last suggestion answers while what is typed agrees with it."""
 
 from __future__ import annotations
 
@@ -15,16 +15,19 @@ def draft(text: str, ended: Literal["end", "deadline"] = "end") -> Draft:
     return Draft(text=text, confidence=0.9, tokens=1, denoise_steps=1, forwards=1, prefill_tokens=0, latency_ms=1.0, ended=ended, model="m")
 
 
-def match(reuse: Reuse, marked: str, **how: object) -> str | None:
+def match(reuse: Reuse, marked: str, **how: bool) -> str | None:
     before, _, after = marked.partition(CURSOR)
-    found = reuse.match(URI, before, after, **how)  # type: ignore[arg-type]
+    found = reuse.match(URI, before, after, **how)
     return found.text if found else None
 
 
-def remembering(marked: str, text: str, *, multiline: bool = False, ended: Literal["end", "deadline"] = "end") -> Reuse:
+def remembering(
+    marked: str, text: str, shown: str | None = None, *, multiline: bool = False, ended: Literal["end", "deadline"] = "end"
+) -> Reuse:
     before, _, after = marked.partition(CURSOR)
     reuse = Reuse()
     reuse.remember(URI, before, after, multiline, draft(text, ended))
+    reuse.show(URI, before, after, text if shown is None else shown)
     return reuse
 
 
@@ -51,22 +54,61 @@ def test_divergence_drops_it(marked: str) -> None:
 @pytest.mark.parametrize(
     ("start", "text", "now", "rest"),
     [
-        ("print‸\n", "(x)", "print(‸)\n", "x)"),
-        ("a = ‸", '"b"', 'a = "‸"', 'b"'),
+        ("print‸\n", "(x)", "print(‸)\n", "x"),
+        ("a = ‸", '"b"', 'a = "‸"', "b"),
+        ("‸;", "f(g(x), [y])", "f(g(‸));", "x"),
+        ("‸;", "f(g(x), [y])", "f(g(x)‸);", ", [y]"),
+        ("‸\n", "f(a); g(b)", "f(‸)\n", "a); g(b"),
+        ("‸\n", "f(a); g", "f(‸)\n", "a"),
+        ("‸\n", "f(a); g", "f(a‸)\n", ""),  # until it is typed over
+        ("‸\n", "f(a); g", "f(a)‸\n", "; g"),
+        ("‸\n", "if (a) {\n  b();\n}\nc();", "if (a) {\n  ‸\n}\n", "b();"),
+        ("‸\n", "<b>x</b>", "<b>‸</b>\n", "x"),
+        ("x.‸\n", "items[", "x.items[‸]\n", None),  # used up
+        ("‸\n", 'a["b', 'a["‸"]\n', "b"),  # what it leaves open is closed already
         ("print‸\n", "(x)", "print(x)‸\n", None),
         ("print‸\n", "(x)", "print(‸]\n", None),
         ("print‸\n", "(x)", "print‸)\n", None),
+        ("print‸\n", "(x)", "print(‸) + y\n", None),
     ],
 )
 def test_brackets_that_the_editor_closes(start: str, text: str, now: str, rest: str | None) -> None:
     assert match(remembering(start, text), now) == rest
 
 
-def test_a_popup_entry_must_be_gone_on_with() -> None:
-    reuse = remembering("os.‸", "path.join(a)")
-    assert match(reuse, "os.pa‸", popup="th") == "th.join(a)"
-    assert match(reuse, "os.pa‸", popup="rdir") is None
-    assert match(reuse, "os.pa‸") == "th.join(a)"
+@pytest.mark.parametrize(
+    ("now", "rest"),
+    [
+        ("if a:\n‸", "    b\n\n    c\nd"),
+        ("if a:\n  ‸", "  b\n\n    c\nd"),
+        ("if a:\n        ‸", ""),  # deeper than it goes on, and only the user can take that back
+        ("if a:\n    b\n    ‸", "\n    c\nd"),
+        ("if a:\n    b\n    \n    ‸", "c\nd"),
+        ("if a:\n    b\n\n    c\n    ‸", ""),
+        ("if a:\n    b\n\n    c\n‸", "d"),
+        ("if a:\n        b‸", None),
+    ],
+)
+def test_lines_that_the_editor_indents(now: str, rest: str | None) -> None:
+    assert match(remembering("if a:‸", "\n    b\n\n    c\nd"), now) == rest
+
+
+def test_only_what_was_shown_counts() -> None:
+    reuse = remembering("x = ‸", " 1 + 2\ny = 3", "1 + 2")
+    assert match(reuse, "x = 1 ‸") == "+ 2"
+    assert match(reuse, "x = 1 + 2‸") is None
+    assert match(reuse, "x = ‸") == "1 + 2"
+    assert match(reuse, "x =  1‸") is None
+
+
+def test_a_draft_of_which_nothing_was_shown_is_there_still() -> None:
+    reuse = Reuse()
+    reuse.remember(URI, "x = ", "", False, draft("f(1"))
+    found = reuse.match(URI, "x = f", "")
+    assert found is not None and found.text == "(1" and not found.shown
+    assert match(reuse, "x = f(‸)") == "1"
+    assert match(reuse, "x = f‸", complete=True) is None
+    assert match(reuse, "x = f(2‸)") is None
 
 
 def test_who_asks_for_more_gets_no_hurried_draft() -> None:

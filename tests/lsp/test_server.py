@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import json
+import threading
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
-from lsp_client import URI, accept, cut, scripted, within
+from lsp_client import PATIENCE, URI, accept, cut, in_process, scripted, within
+
+from engine.api import Draft, InfillRequest, StopFlag
+from engine.scripted import ScriptedEngine
 
 CASES: list[dict[str, Any]] = json.loads(Path(__file__).with_name("presentation.json").read_text(encoding="utf-8"))
 NOT_OURS = ["textDocument/didFocus", "textDocument/didShowCompletion", "textDocument/didPartiallyAcceptCompletion", "$/whatever"]
@@ -192,9 +197,10 @@ def test_ignored_files_never_reach_the_engine(tmp_path: Path) -> None:
     (tmp_path / ".gitignore").write_text("secret.py\n")
     with scripted("a + b") as client:
         client.initialize(rootUri=tmp_path.as_uri())
-        for name in ("secret.py", ".env"):
-            client.open("x = ", uri=(tmp_path / name).as_uri())
-            assert client.items(0, 4, uri=(tmp_path / name).as_uri()) == []
+        for scheme in ("file://", "FILE://", "untitled:", "vscode-notebook-cell:", "vscode-remote://ssh%2Bhost"):
+            for name in ("secret.py", ".env", ".env#W0"):
+                client.open("x = ", uri=f"{scheme}{tmp_path}/{name}")
+                assert client.items(0, 4, uri=f"{scheme}{tmp_path}/{name}") == []
         client.open("x = ", uri=(tmp_path / "open.py").as_uri())
         assert len(client.items(0, 4, uri=(tmp_path / "open.py").as_uri())) == 1  # the draft is still unspent
 
@@ -215,3 +221,47 @@ def test_the_cursor_in_every_place_of_a_text() -> None:
             for character in range(len(content) + 3):
                 for item in client.items(line, character):
                     accept(text, item)  # asserts that the range is in the line
+
+
+# ------------------------------------------------------------------------------------------------ one document, however it is spelled
+
+SPELLED = ("file:///project/s%20t.py", "file:///project/s t.py")
+
+
+class Slow(ScriptedEngine):
+    """Ends only when it is told to."""
+
+    def __init__(self) -> None:
+        super().__init__([])
+        self.begun, self.stopped = threading.Event(), threading.Event()
+
+    def infill(self, request: InfillRequest, stop: StopFlag) -> Draft:
+        self.begun.set()
+        while not stop.is_set():
+            time.sleep(0.001)
+        self.stopped.set()
+        return super().infill(request, stop)
+
+
+@pytest.mark.parametrize("method", ["textDocument/didChange", "textDocument/didClose"])
+@pytest.mark.parametrize("version", [1, None])
+def test_a_change_ends_what_is_asked(method: str, version: int | None) -> None:
+    engine = Slow()
+    with in_process(lambda _: engine) as client:
+        client.initialize()
+        client.open("x = ", uri=SPELLED[0])
+        asked = client.ask(0, 4, uri=SPELLED[0])
+        assert engine.begun.wait(PATIENCE)
+        client.notify(method, {"textDocument": {"uri": SPELLED[1], "version": version}, "contentChanges": [{"text": "x = 1"}]})
+        assert client.answer(asked)["result"] == {"items": []}
+        assert engine.stopped.wait(PATIENCE)
+
+
+def test_a_closed_document_is_forgotten() -> None:
+    with scripted("a", "b") as client:
+        client.initialize()
+        for suggested in "ab":
+            client.open("x = ", uri=SPELLED[0])
+            (item,) = client.items(0, 4, uri=SPELLED[0])
+            assert item["insertText"] == f"x = {suggested}"
+            client.notify("textDocument/didClose", {"textDocument": {"uri": SPELLED[1]}})

@@ -17,10 +17,28 @@
 ---
 ---     vim.lsp.config('copilot_mercury', { settings = { mercury = { languages = { markdown = false } } } })
 
+--- One server, and so one model in memory, for the files of all folders. It hears of a new folder.
+---@param client vim.lsp.Client
+---@param config vim.lsp.ClientConfig
+local function reuse(client, config)
+  if client.name ~= config.name or client:is_stopped() then
+    return false
+  end
+  local known = client.workspace_folders or {}
+  local folder = config.root_dir
+  if folder and not vim.iter(known):any(function(each) return each.name == folder end) then
+    local added = { uri = vim.uri_from_fname(folder), name = folder }
+    client.workspace_folders = vim.list_extend(known, { added })
+    client:notify('workspace/didChangeWorkspaceFolders', { event = { added = { added }, removed = {} } })
+  end
+  return true
+end
+
 ---@type vim.lsp.Config
 return {
   cmd = { 'mercury-lsp' },
   root_markers = { '.git' },
+  reuse_client = reuse,
   -- No `filetypes`: every language, unless the `languages` setting says otherwise.
   settings = { mercury = vim.empty_dict() },
 }

@@ -1,0 +1,254 @@
+"""Replays lines of a file being typed, and a user who accepts what is right. Knows the server's suggestions, no message and no model.
+
+One pass types every key and accepts nothing; what is shown at each cursor is recorded with its confidence. What a user saves at any
+threshold follows from that: an accepted text equals what would have been typed, so the cursors after it are the same.
+
+The user
+- types a key for each character; a line break and the indentation after it are one key, for editors indent;
+- accepts with one key the whole suggestion where it equals what follows, else its first line where that is the rest of the line, else
+  its first word, with what stands before it, where that comes next – each only where it ends no word midway and spares a key at least;
+- looks at every cursor and never errs: what is saved is an upper bound. A second figure is for one who accepts no single words;
+- is shown nothing below the threshold, and sees a suggestion as one until it is replaced: typed-through text is no new one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Sequence
+from pathlib import PurePosixPath
+from typing import Any, Literal, NamedTuple
+
+import msgspec
+
+from benchmarks.held_out import Stretch
+from engine.api import Draft, Engine, EngineConfig, InfillRequest, StopFlag
+from mercury_lsp import utf16
+from mercury_lsp.ask import InlineCompletionAsk
+from mercury_lsp.params import Change, Identifier, Position
+from mercury_lsp.session import Session, Snapshot
+from mercury_lsp.settings import Settings
+from mercury_lsp.suggest import Suggester
+from mercury_lsp.worker import Worker
+
+NO_DEADLINE_MS = 60_000  # as long as a setting may be: results must not depend on how busy the machine is
+_KEY = re.compile(r"\n[ \t]*|.")
+_WORD = re.compile(r"[ \t]*[^\w\s]*\w+")
+_FOLDER = PurePosixPath("/replay")
+
+
+class Cursor(msgspec.Struct, frozen=True, kw_only=True):
+    """What was shown before a key, "" for nothing. `draft` numbers the engine's drafts; `asked`: this one was made here."""
+
+    at: int  # characters typed
+    shown: str
+    confidence: float
+    draft: int
+    asked: bool
+
+
+class Replay(msgspec.Struct, frozen=True, kw_only=True):
+    """A stretch that was typed to its end."""
+
+    language: str
+    text: str
+    cursors: tuple[Cursor, ...]
+
+
+Verdict = Literal["right", "part", "wrong"]
+
+
+class Right(NamedTuple):
+    """The part of a suggestion that equals what follows; `right` for all of it or for the rest of the line."""
+
+    text: str
+    verdict: Verdict
+
+
+class Typing(msgspec.Struct, frozen=True, kw_only=True):
+    """What a user saved at a threshold, and what became of the suggestions they saw."""
+
+    threshold: float
+    keys: int  # without suggestions
+    pressed: int  # with them, accepting included
+    saved: float  # share of the keys
+    saved_without_words: float  # by a user who accepts whole suggestions and first lines only
+    accepted: int
+    shown: int
+    right: int
+    part: int  # only the first word
+    wrong: int
+    asks: int  # of the engine, over all cursors
+
+
+def keys(text: str) -> list[str]:
+    """What one key each puts in."""
+    return _KEY.findall(text)
+
+
+def _key(text: str, at: int) -> str:
+    found = _KEY.match(text, at)
+    assert found is not None
+    return found[0]
+
+
+def right_part(shown: str, follows: str) -> Right:
+    """What of a suggestion equals what `follows`, by the user's rule; "" for none of it."""
+    if _stands(shown, follows):
+        return Right(shown, "right")
+    line = shown.partition("\n")[0]
+    if line.strip() and line == follows.partition("\n")[0]:
+        return Right(line, "right")
+    word = _WORD.match(line)
+    if word and _stands(word[0], follows):
+        return Right(word[0], "part")
+    return Right("", "wrong")
+
+
+def _stands(part: str, follows: str) -> bool:
+    """Whether `follows` begins with `part`, which leaves no word unfinished."""
+    return bool(part) and follows.startswith(part) and re.match(r"\w\w", part[-1] + follows[len(part) : len(part) + 1]) is None
+
+
+# ------------------------------------------------------------------------------------------------ with thresholds
+
+
+def typing(replays: Sequence[Replay], threshold: float) -> Typing:
+    """The user's account over all replays."""
+    plain = sum(len(keys(each.text)) for each in replays)
+    typed = [_typed(each, threshold, ("right", "part")) for each in replays]
+    pressed, without_words = (
+        sum(each.pressed for each in some) for some in (typed, [_typed(each, threshold, ("right",)) for each in replays])
+    )
+    verdicts = [verdict for each in typed for verdict in each.verdicts.values()]
+    return Typing(
+        threshold=threshold,
+        keys=plain,
+        pressed=pressed,
+        saved=(plain - pressed) / plain if plain else 0.0,
+        saved_without_words=(plain - without_words) / plain if plain else 0.0,
+        accepted=sum(each.accepted for each in typed),
+        shown=len(verdicts),
+        right=verdicts.count("right"),
+        part=verdicts.count("part"),
+        wrong=verdicts.count("wrong"),
+        asks=sum(cursor.asked for each in replays for cursor in each.cursors),
+    )
+
+
+class _Typed(NamedTuple):
+    pressed: int
+    accepted: int
+    verdicts: dict[int, Verdict]  # by draft, where it was seen first
+
+
+def _typed(replay: Replay, threshold: float, acceptable: Sequence[Verdict]) -> _Typed:
+    """One user's way through a stretch, who accepts what is `acceptable`."""
+    cursors = {cursor.at: cursor for cursor in replay.cursors}
+    verdicts: dict[int, Verdict] = {}
+    at = pressed = accepted = 0
+    while at < len(replay.text):
+        pressed += 1
+        key = _key(replay.text, at)
+        cursor = cursors.get(at)
+        if cursor is not None and cursor.shown and cursor.confidence >= threshold:
+            part = right_part(cursor.shown, replay.text[at:])
+            verdicts.setdefault(cursor.draft, part.verdict)
+            if part.verdict in acceptable and len(part.text) > len(key):
+                accepted, key = accepted + 1, part.text
+        at += len(key)
+    return _Typed(pressed, accepted, verdicts)
+
+
+def judged(replays: Sequence[Replay]) -> list[tuple[float, bool]]:
+    """(confidence, right) of every suggestion where it appeared, for the reliability table."""
+    pairs = []
+    for replay in replays:
+        seen: set[int] = set()
+        for cursor in replay.cursors:
+            if cursor.shown and cursor.draft not in seen:
+                seen.add(cursor.draft)
+                pairs.append((cursor.confidence, right_part(cursor.shown, replay.text[cursor.at :]).verdict == "right"))
+    return pairs
+
+
+# ------------------------------------------------------------------------------------------------ the pass
+
+
+class _Recorder:
+    """An engine that remembers what it said last."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.name = engine.name
+        self.drafts = 0
+        self.confidence = 0.0
+        self._engine = engine
+
+    def infill(self, request: InfillRequest, stop: StopFlag) -> Draft:
+        draft = self._engine.infill(request, stop)
+        self.drafts, self.confidence = self.drafts + 1, draft.confidence
+        return draft
+
+
+def replay(engine: Engine, stretch: Stretch, deadline_ms: int = NO_DEADLINE_MS) -> Replay:
+    """Type a stretch into its file, of which all the rest stands there already. Raises what the engine raises."""
+    cursors = asyncio.run(_cursors(_Recorder(engine), stretch, deadline_ms))
+    return Replay(language=stretch.file.language, text=stretch.file.text[stretch.start : stretch.end], cursors=tuple(cursors))
+
+
+async def _cursors(recorder: _Recorder, stretch: Stretch, deadline_ms: int) -> list[Cursor]:
+    """On the way the server goes: its session, its thread for the engine, its reuse of what is typed through."""
+    session, worker = Session(), Worker(lambda _: recorder, asyncio.get_running_loop())
+    root = _FOLDER / stretch.file.repo
+    uri = (root / stretch.file.path).as_uri()
+    suggester = Suggester(session, worker)
+    suggester.settings, suggester.roots = Settings(deadline_ms=deadline_ms, min_confidence=0.0), [str(root)]
+    before, after = stretch.file.text[: stretch.start], stretch.file.text[stretch.end :]
+    session.open(uri, "", 0, before + after)
+    cursors = []
+    try:
+        await worker.load(EngineConfig())
+        for version, typed in enumerate(_growing(stretch.file.text[stretch.start : stretch.end])):
+            session.change(uri, version, [Change(before + typed + after)])
+            position = _end_of(before + typed)
+            snapshot = session.snapshot(uri, position.line, position.character)
+            assert snapshot is not None
+            drafts = recorder.drafts
+            items = await suggester.items(InlineCompletionAsk(Identifier(uri), position), snapshot)
+            cursors.append(
+                Cursor(
+                    at=len(typed),
+                    shown=_completion(items[0], snapshot) if items else "",
+                    confidence=recorder.confidence,
+                    draft=recorder.drafts,
+                    asked=recorder.drafts > drafts,
+                )
+            )
+    finally:
+        worker.close()
+    return cursors
+
+
+def _growing(text: str) -> list[str]:
+    """What is typed before each key."""
+    grown = [""]
+    for key in keys(text)[:-1]:
+        grown.append(grown[-1] + key)
+    return grown
+
+
+def _end_of(text: str) -> Position:
+    return Position(text.count("\n"), utf16.units(text[text.rfind("\n") + 1 :]))
+
+
+def _completion(item: dict[str, Any], snapshot: Snapshot) -> str:
+    """What an item puts in at the cursor, of a line with which it replaces some or all of the one there."""
+    start, end = (snapshot.column_of(item["range"][edge]["character"]) for edge in ("start", "end"))
+    text: str = item["insertText"]
+    return text[snapshot.column - start : len(text) - (end - snapshot.column)]
+
+
+def saved(replays: Sequence[Replay], threshold: float) -> list[tuple[float, float]]:
+    """(keys saved, keys) of each replay."""
+    accounts = [typing([each], threshold) for each in replays]
+    return [(account.keys - account.pressed, account.keys) for account in accounts]
