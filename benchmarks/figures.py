@@ -33,7 +33,7 @@ class Bin(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Ratio(msgspec.Struct, frozen=True, kw_only=True):
-    """How many times as much, and the 95 % range over resampled cases; None where there is nothing to divide by."""
+    """How many times as much, and the 95 % range over resampled cases. None where there is nothing to divide by: without a bound above."""
 
     ratio: float | None
     low: float | None = None
@@ -95,16 +95,28 @@ def ratio(one: Sequence[tuple[float, float]], other: Sequence[tuple[float, float
     if not one:
         return Ratio(ratio=None)
     cases = np.array([one, other], dtype=float)  # [2, cases, 2]
-    drawn = np.random.default_rng(0).integers(0, len(one), (_RESAMPLES, len(one)))
     with np.errstate(divide="ignore", invalid="ignore"):
-        ratios = _ratios(cases[:, drawn].sum(2))
+        ratios = _ratios(cases[:, _samples(len(one))].sum(2))
         found = float(_ratios(cases.sum(1)))
+    ratios = ratios[~np.isnan(ratios)]
     if not math.isfinite(found):
         return Ratio(ratio=None)
-    if not np.isfinite(ratios).all():
-        return Ratio(ratio=found)
-    low, high = np.quantile(ratios, (0.025, 0.975))
-    return Ratio(ratio=found, low=float(low), high=float(high))
+    high = float(np.quantile(ratios, 0.975, method="higher"))
+    return Ratio(ratio=found, low=float(np.quantile(ratios, 0.025, method="lower")), high=high if math.isfinite(high) else None)
+
+
+def range_of(parts: Sequence[tuple[float, float]]) -> tuple[float, float]:
+    """The 95 % range of Σ part ÷ Σ whole over resampled (part, whole)s; zeros of nothing."""
+    if not parts:
+        return 0.0, 0.0
+    sums = np.array(parts, dtype=float)[_samples(len(parts))].sum(1)  # [samples, 2]
+    low, high = np.quantile(sums[:, 0] / sums[:, 1], (0.025, 0.975))
+    return float(low), float(high)
+
+
+def _samples(count: int) -> np.ndarray:  # [samples, count]
+    """Which cases each sample has; the same ones at every call."""
+    return np.random.default_rng(0).integers(0, count, (_RESAMPLES, count))
 
 
 def _ratios(sums: np.ndarray) -> np.ndarray:  # [2, …, 2]

@@ -58,5 +58,4 @@ def times(ratio: Ratio) -> str:
     """A ratio with its range."""
     if ratio.ratio is None:
         return "–"
-    spread = "" if ratio.low is None or ratio.high is None else f" ({ratio.low:.2f}–{ratio.high:.2f})"
-    return f"× {ratio.ratio:.2f}{spread}"
+    return f"× {ratio.ratio:.2f} ({number(ratio.low)}–{'∞' if ratio.high is None else number(ratio.high)})"

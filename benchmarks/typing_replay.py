@@ -21,6 +21,7 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 
+from benchmarks.figures import range_of
 from benchmarks.held_out import Stretch
 from engine.api import Draft, Engine, EngineConfig, InfillRequest, StopFlag
 from mercury_lsp import utf16
@@ -56,6 +57,7 @@ class Replay(msgspec.Struct, frozen=True, kw_only=True):
 
 
 Verdict = Literal["right", "part", "wrong"]
+_ACCEPTABLE: tuple[Verdict, ...] = ("right", "part")
 
 
 class Right(NamedTuple):
@@ -71,7 +73,9 @@ class Typing(msgspec.Struct, frozen=True, kw_only=True):
     threshold: float
     keys: int  # without suggestions
     pressed: int  # with them, accepting included
+    stretches: int
     saved: float  # share of the keys
+    saved_range: tuple[float, float]  # 95 %, over resampled stretches
     saved_without_words: float  # by a user who accepts whole suggestions and first lines only
     accepted: int
     shown: int
@@ -116,7 +120,7 @@ def _stands(part: str, follows: str) -> bool:
 def typing(replays: Sequence[Replay], threshold: float) -> Typing:
     """The user's account over all replays."""
     plain = sum(len(keys(each.text)) for each in replays)
-    typed = [_typed(each, threshold, ("right", "part")) for each in replays]
+    typed = [_typed(each, threshold, _ACCEPTABLE) for each in replays]
     pressed, without_words = (
         sum(each.pressed for each in some) for some in (typed, [_typed(each, threshold, ("right",)) for each in replays])
     )
@@ -125,7 +129,9 @@ def typing(replays: Sequence[Replay], threshold: float) -> Typing:
         threshold=threshold,
         keys=plain,
         pressed=pressed,
+        stretches=len(replays),
         saved=(plain - pressed) / plain if plain else 0.0,
+        saved_range=range_of(saved(replays, threshold)),
         saved_without_words=(plain - without_words) / plain if plain else 0.0,
         accepted=sum(each.accepted for each in typed),
         shown=len(verdicts),
@@ -134,6 +140,12 @@ def typing(replays: Sequence[Replay], threshold: float) -> Typing:
         wrong=verdicts.count("wrong"),
         asks=sum(cursor.asked for each in replays for cursor in each.cursors),
     )
+
+
+def saved(replays: Sequence[Replay], threshold: float) -> list[tuple[float, float]]:
+    """(keys saved, keys) of each replay."""
+    plain = [len(keys(each.text)) for each in replays]
+    return [(count - _typed(each, threshold, _ACCEPTABLE).pressed, count) for count, each in zip(plain, replays, strict=True)]
 
 
 class _Typed(NamedTuple):
@@ -246,9 +258,3 @@ def _completion(item: dict[str, Any], snapshot: Snapshot) -> str:
     start, end = (snapshot.column_of(item["range"][edge]["character"]) for edge in ("start", "end"))
     text: str = item["insertText"]
     return text[snapshot.column - start : len(text) - (end - snapshot.column)]
-
-
-def saved(replays: Sequence[Replay], threshold: float) -> list[tuple[float, float]]:
-    """(keys saved, keys) of each replay."""
-    accounts = [typing([each], threshold) for each in replays]
-    return [(account.keys - account.pressed, account.keys) for account in accounts]

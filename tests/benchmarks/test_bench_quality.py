@@ -97,6 +97,12 @@ def test_a_stretch_ends_with_a_line(corpus: Corpus) -> None:
         assert not stretch.file.text[stretch.start].isspace()
 
 
+def test_what_stands_twice_in_a_file_is_not_typed() -> None:
+    twice = "alpha = beta + gamma\ndelta = epsilon * zeta\n"
+    file = SourceFile(repo="r", path="a.py", language="python", text=twice + "\n" + twice)
+    assert draw_stretches(Corpus((file,)), ["python"], 3, 20, seed=0) == []
+
+
 def test_an_oracle_scores_full_marks(corpus: Corpus) -> None:
     cases = draw_cases(corpus, ["python", "javascript"], 2, seed=0)
     found = score([fill(Contender("oracle", Oracle(cases)), case) for case in cases])

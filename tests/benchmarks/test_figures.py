@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks.figures import Bin, calibration_error, quartiles, quotient, ratio, reliability, share_of, similarity
+from benchmarks.figures import Bin, calibration_error, quartiles, quotient, range_of, ratio, reliability, share_of, similarity
 
 
 def test_a_share_has_the_range_of_its_count() -> None:
@@ -46,10 +46,17 @@ def test_a_ratio_is_of_sums_and_its_range_is_of_pairs() -> None:
 def test_a_ratio_of_nothing_is_none() -> None:
     assert ratio([], []).ratio is None
     assert ratio([(0.0, 1.0)], [(1.0, 1.0)]).ratio is None
-    assert ratio([(0.0, 1.0), (1.0, 1.0)], [(1.0, 1.0)] * 2).low is None  # some samples have nothing to divide by
+    few = ratio([(0.0, 1.0), (1.0, 1.0)], [(1.0, 1.0)] * 2)  # a quarter of the samples has nothing to divide by
+    assert (few.ratio, few.low, few.high) == (2, 1, None)
     assert quotient(1, 0) is None
 
 
 def test_quartiles() -> None:
     assert quartiles([1, 2, 3, 4, 5]) == (2, 3, 4)
     assert quartiles([]) == (0, 0, 0)
+
+
+def test_a_range_is_that_of_the_cases() -> None:
+    assert range_of([(1, 4), (1, 4)]) == (0.25, 0.25)
+    assert range_of([(0, 1), (1, 1)]) == (0, 1)
+    assert range_of([]) == (0, 0)

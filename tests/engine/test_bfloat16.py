@@ -12,7 +12,7 @@ from engine.canvas import clean_and_blocks
 from engine.decode import prefill
 from engine.engine import LocalEngine
 
-HOLES = 150
+HOLES = 100
 # Each logit is rounded once to bfloat16, and stems from activations that were: a few of its own steps.
 TIE = 4 * 2**-8
 

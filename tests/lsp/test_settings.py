@@ -55,7 +55,7 @@ def test_a_bad_setting_is_named_and_the_others_hold(key: str, value: object) -> 
     reading = read({"model": "m", "deadlineMs": 20, key: value})
     assert len(reading.bad) == 1 and f"mercury.{key}" in reading.bad[0]
     assert reading.settings.model == ("quicksilver-135m" if key == "model" else "m")
-    assert reading.settings.deadline_ms == (100 if key == "deadlineMs" else 20)
+    assert reading.settings.deadline_ms == (Settings().deadline_ms if key == "deadlineMs" else 20)
 
 
 def test_unknown_keys_are_told_except_those_of_other_servers() -> None:
