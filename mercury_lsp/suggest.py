@@ -79,8 +79,8 @@ class Suggester:
         return present.inserted(snapshot.line, line[:column], completion, line[column:]) if completion else None
 
     def _presented(self, ask: InlineCompletionAsk, snapshot: Snapshot, rest: Rest) -> present.Item | None:
-        if rest.draft.confidence < self.settings.min_confidence:
-            return None
+        if not ask.explicit and rest.draft.confidence < self.settings.min_confidence:
+            return None  # who asks with a key sees the best there is
         language = language_of(snapshot.language, snapshot.path)
         tree = self._trees.tree(snapshot.document, snapshot.text, language)
         if tree is None and has_grammar(language):

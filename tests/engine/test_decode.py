@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import time
+from typing import Any
 
 import pytest
 import torch
@@ -12,6 +13,7 @@ from holes import holes
 from engine.api import InfillRequest, StopFlag
 from engine.cache import CacheSlot
 from engine.decode import Decoded, Limits, decode, decode_causally
+from engine.dedent import ended
 from engine.engine import LocalEngine
 
 TOKENS = 8
@@ -46,9 +48,9 @@ def both_ways(engine: LocalEngine, request: InfillRequest) -> tuple[Decoded, Dec
         return verified, decode_causally(engine.decoder, slot, ids, limits)
 
 
-def nearest(request: InfillRequest) -> InfillRequest:
+def nearest(request: InfillRequest, **fields: Any) -> InfillRequest:
     """The text nearest to the hole: enough to make it real, where reading all would be most of a test's time."""
-    return InfillRequest(prefix=request.prefix[-400:], suffix=request.suffix[:200], path=request.path)
+    return InfillRequest(prefix=request.prefix[-400:], suffix=request.suffix[:200], path=request.path, **fields)
 
 
 def fresh_slot(engine: LocalEngine) -> CacheSlot:
@@ -143,10 +145,13 @@ def test_special_ids_are_never_text(engine: LocalEngine) -> None:
 
 
 def test_a_draft_of_several_lines_ends_where_its_block_does(engine: LocalEngine) -> None:
-    """As `dedent` says, and not a token is written beyond the block that ended it."""
-    text = "class Stack:\n    def __init__(self):\n        self.items = []\n\n    def push(self, item):\n"
-    whole = engine.infill(InfillRequest(prefix=text, suffix="", path="stack.py", multiline=True, max_tokens=60), StopFlag())
-    block = engine.infill(InfillRequest(prefix=text, suffix="", path="stack.py", multiline=True, max_tokens=60, dedent=8), StopFlag())
-    assert whole.text.startswith(block.text) and block.text.strip()
-    assert all(line.startswith(" " * 8) for line in block.text.split("\n") if line.strip())
-    assert block.tokens < whole.tokens and block.ended == "line"
+    """As `dedent` says, and nothing is written beyond the forward that ended it."""
+    shorter = 0
+    for request in holes(16, multiline=True, max_tokens=24):
+        whole = engine.infill(nearest(request, max_tokens=24, multiline=True), StopFlag())
+        block = engine.infill(nearest(request, max_tokens=24, multiline=True, dedent=8), StopFlag())
+        end = ended(whole.text, 8)
+        assert block.text == whole.text[:end]
+        assert end is None or block.tokens == whole.tokens or block.ended == "line"
+        shorter += block.tokens < whole.tokens
+    assert shorter

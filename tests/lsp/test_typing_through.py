@@ -201,6 +201,15 @@ def test_an_unlikely_draft_is_not_asked_for_again() -> None:
         assert editor.item() == "x = alpha\n"  # it is still the first one
 
 
+def test_who_asks_with_a_key_sees_an_unlikely_draft_too() -> None:
+    with in_process(lambda _: Unsure(["alpha", "beta"])) as client:
+        client.initialize()
+        client.open("x = \n")
+        assert client.items(0, 4, kind=2) == []
+        (item,) = client.items(0, 4, kind=1)
+        assert item["insertText"] in ("x = alpha", "x = beta")
+
+
 def test_a_popup_hides_it_only_while_it_says_something_else() -> None:
     with scripted("path.join(a)", "ZZZ") as client:
         client.initialize()
