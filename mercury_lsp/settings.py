@@ -22,8 +22,8 @@ class Settings(msgspec.Struct, frozen=True, rename="camel"):
     # A line takes 165 ms of one core with its context cached, and a first look at 400 tokens of context as much again and more (two
     # cores with AVX512-BF16, 2026-11-30). At 100 ms most pauses would pass without an answer; a key typed meanwhile ends it anyway.
     deadline_ms: Annotated[int, msgspec.Meta(ge=1, le=60_000)] = 600
-    # Replayed typing of nine stretches in nine languages, the default model, 2026-11-30: from 0.3 on 56 % of the keys were saved and 72 % of
-    # what was shown was wrong, from 0.6 55 and 53 %, from 0.8 35 and 39 %.
+    # Replayed typing of nine stretches in nine languages, the default model, 2026-11-30: from 0.3 on 56 % of the keys were saved and 72 %
+    # of what was shown was wrong, from 0.6 55 and 53 %, from 0.8 35 and 39 %.
     min_confidence: Annotated[float, msgspec.Meta(ge=0, le=1)] = 0.6
     multiline: bool = True
     languages: dict[str, bool] = {}  # by language id; `*` speaks for those not listed

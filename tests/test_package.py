@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+import json
 import re
 import sys
 import tomllib
@@ -47,11 +48,17 @@ def test_the_version_is_in_the_changelog() -> None:
     assert f"## {mercury_lsp.__version__} " in (ROOT / "CHANGELOG.md").read_text("utf-8")
 
 
-def test_every_adapter_has_its_card() -> None:
+PERMISSIVE = {"MIT", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "PSF-2.0", "Unlicense", "Zlib"}
+
+
+def test_every_adapter_has_its_card_and_names_the_text_it_learnt_from() -> None:
     for model in catalog.MODELS:
         adapter = catalog.place(model).adapter
-        assert adapter.is_file()
-        assert "development only" in (adapter.parent / "README.md").read_text("utf-8").lower()
+        assert adapter.is_file() and adapter.stat().st_size < 40e6
+        assert "| licence | Apache-2.0 |" in (adapter.parent / "README.md").read_text("utf-8")
+        data = json.loads((adapter.parent / "data.json").read_text("utf-8"))
+        assert all(set(source["licence"].split(" OR ")) <= PERMISSIVE for source in data["trained"])
+        assert not {source["name"] for source in data["trained"]} & {source["name"] for source in data["held_out"]}
 
 
 def test_no_test_folder_hides_a_package() -> None:
