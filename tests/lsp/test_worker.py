@@ -275,9 +275,9 @@ def test_unlikely_drafts_stay_hidden() -> None:
     with in_process(lambda _: SlowEngine()) as client:
         client.initialize({"minConfidence": 0.95})
         client.open("x = n1")
-        assert client.items(0, 6) == []
+        assert client.items(0, 6, kind=2) == []
         client.notify("workspace/didChangeConfiguration", {"settings": {"mercury": {"minConfidence": 0.85}}})
-        assert len(client.items(0, 6)) == 1
+        assert len(client.items(0, 6, kind=2)) == 1
 
 
 # ------------------------------------------------------------------------------------------------ configuration and progress
