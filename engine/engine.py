@@ -8,7 +8,7 @@ import time
 
 import torch
 
-from engine.api import Draft, EngineConfig, InfillRequest, StopFlag
+from engine.api import Draft, EngineConfig, InfillRequest, RequestInvalid, StopFlag
 from engine.cache import PrefixCache
 from engine.checkpoints.catalog import find
 from engine.checkpoints.load import Checkpoint, load_checkpoint
@@ -46,6 +46,9 @@ class LocalEngine:
 
     @torch.inference_mode()
     def infill(self, request: InfillRequest, stop: StopFlag) -> Draft:
+        """Raises `RequestInvalid` when no token may be written: nothing would end the decoding."""
+        if request.max_tokens < 1:
+            raise RequestInvalid(f"max_tokens {request.max_tokens}: expected at least 1")
         started = time.perf_counter()
         ids = self.prompt_ids(request)
         slot = self._cache.match(ids[:-1])

@@ -12,8 +12,6 @@ from torch import Tensor
 from engine.api import CheckpointInvalid
 from engine.config import InfillLayout
 
-MAPS = ("qkv", "o", "gu", "dn")
-
 
 class Adapter:
     """A file of `layers.i.map.A` [rank, in], `layers.i.map.B` [out, rank], `special` [ids, width]. A tensor is read when asked for."""

@@ -10,7 +10,7 @@ import pytest
 import torch
 from holes import holes
 
-from engine.api import InfillRequest, StopFlag
+from engine.api import InfillRequest, RequestInvalid, StopFlag
 from engine.cache import CacheSlot
 from engine.decode import Decoded, Limits, decode, decode_causally
 from engine.dedent import ended
@@ -135,6 +135,11 @@ def test_unverified_decoding_commits_by_confidence(engine: LocalEngine) -> None:
     assert draft.tokens > engine.layout.block and draft.forwards == draft.denoise_steps + 2
     verified = engine.infill(request, StopFlag())
     assert verified.text == engine.tokenizer.decode(uncached(engine, request).ids).partition("\n")[0]
+
+
+def test_no_room_for_a_token_is_refused(engine: LocalEngine) -> None:
+    with pytest.raises(RequestInvalid, match="max_tokens 0"):
+        engine.infill(next(holes(1, max_tokens=0)), StopFlag())
 
 
 def test_special_ids_are_never_text(engine: LocalEngine) -> None:
