@@ -79,6 +79,20 @@ class Related(msgspec.Struct, frozen=True):
     text: str
 
 
+class PastEdit(msgspec.Struct, frozen=True):
+    """An edit that was made: `diff` is its lines, each with `-`, `+` or a space in front."""
+
+    path: str
+    diff: str
+
+
+class Turn(msgspec.Struct, frozen=True):
+    """One turn of a conversation."""
+
+    role: Literal["system", "user", "assistant"]
+    text: str
+
+
 class InfillRequest(msgspec.Struct, frozen=True, kw_only=True):
     """Fill the hole between `prefix` and `suffix`.
 

@@ -31,11 +31,28 @@ class TokenizerTables(msgspec.Struct, frozen=True, kw_only=True):
     special_ids: tuple[int, ...]
 
 
+class EditIds(msgspec.Struct, frozen=True, kw_only=True):
+    """The ids that open the parts of a rewriting."""
+
+    history: int
+    region: int
+    cursor: int  # inside the region
+    instruction: int
+    rewrite: int
+
+
+class ChatIds(msgspec.Struct, frozen=True, kw_only=True):
+    """The ids around a turn of a conversation."""
+
+    turn: int
+    close: int
+
+
 class InfillLayout(msgspec.Struct, frozen=True, kw_only=True):
     """How a prompt is laid out for an adapter: it is sent exactly as it was trained.
 
     `path_id` path · (`related_id` path newline text)* · `suffix_id` suffix · `prefix_id` prefix · middle · `end_id`, with `mask_id`
-    on masked positions. An adapter that never saw related text has no `related_id` and is sent none.
+    on masked positions. An adapter that never saw related text has no `related_id` and is sent none; likewise `edit` and `chat`.
     """
 
     path_id: int
@@ -46,3 +63,5 @@ class InfillLayout(msgspec.Struct, frozen=True, kw_only=True):
     context: int  # tokens of prompt and middle the adapter was trained on
     block: int  # slots of a block, the anchor included
     related_id: int | None = None
+    edit: EditIds | None = None  # `engine.layout.rewrite_ids`
+    chat: ChatIds | None = None  # `engine.layout.chat_ids`

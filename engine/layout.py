@@ -1,10 +1,13 @@
-"""How a hole is laid out as ids for the default model, in one place for training and serving. Knows no cache and no tensor."""
+"""How a hole, a rewriting or a conversation is laid out as ids for the default model, in one place for training and serving.
+
+Knows no cache and no tensor.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from engine.api import Related
+from engine.api import PastEdit, Related, RequestInvalid, Turn
 from engine.config import InfillLayout
 from engine.tokenizer import TextTokenizer
 
@@ -15,6 +18,12 @@ _SUFFIX_SHARE = 1 / 4
 _MIDDLE_SHARE = 1 / 8
 # The prefix's left edge moves in steps of this share of its budget, so that the prefix cache holds between two moves.
 _EDGE_STEP = 1 / 4
+# Shares of a rewriting's context. The region's share is the most it may have, and its new text may grow to as much again.
+_REGION_SHARE = 3 / 8
+_HISTORY_SHARE = 1 / 6
+_EDIT_RELATED_SHARE = 1 / 8
+_EDIT_SUFFIX_SHARE = 1 / 8
+_INSTRUCTION_SHARE = 1 / 8
 
 
 def infill_ids(
@@ -38,14 +47,8 @@ def infill_ids(
 
 def related_ids(tokenizer: TextTokenizer, related_id: int, related: Sequence[Related], budget: int) -> list[int]:
     """Ids of the last pieces that fit whole into `budget`, in their order."""
-    kept: list[list[int]] = []
-    for piece in reversed(related):
-        ids = [related_id, *tokenizer.encode(f"{piece.path}\n{piece.text}")]
-        if len(ids) > budget:
-            break
-        budget -= len(ids)
-        kept.append(ids)
-    return [index for ids in reversed(kept) for index in ids]
+    pieces = _last_that_fit([tokenizer.encode(f"{piece.path}\n{piece.text}") for piece in related], budget)
+    return [index for piece in pieces for index in (related_id, *piece)]
 
 
 def suffix_ids(tokenizer: TextTokenizer, suffix: str, budget: int) -> list[int]:
@@ -71,3 +74,75 @@ def _line_start(tokenizer: TextTokenizer, ids: list[int], first: int, last: int)
         if tokenizer.has_newline(ids[place - 1]):
             return place
     return first
+
+
+def rewrite_ids(
+    tokenizer: TextTokenizer,
+    layout: InfillLayout,
+    *,
+    path: str,
+    prefix: str,
+    region: str,
+    suffix: str,
+    cursor: int | None = None,
+    history: Sequence[PastEdit] = (),
+    instruction: str = "",
+    related: Sequence[Related] = (),
+    context: int | None = None,
+) -> list[int]:
+    """Ids of the prompt: path · related · suffix · prefix · history · region · instruction, cut to `context` (the layout's own by default).
+
+    The region is whole lines without the last line break; what follows directly is its new text, or the end at once where nothing is to
+    change. `cursor` is a place in the region. Parts are tokenised apart; of the history and the related pieces the last ones are kept.
+    Raises `RequestInvalid` where the layout knows no edits or the region has more than its share.
+    """
+    if layout.edit is None or layout.related_id is None:
+        raise RequestInvalid("the loaded model was not trained to rewrite text")
+    context = context or layout.context
+    head: list[int] = [layout.path_id, *tokenizer.encode(path)[-_PATH_TOKENS:]] if path else []
+    head += related_ids(tokenizer, layout.related_id, related, int(context * _EDIT_RELATED_SHARE))
+    if suffix:
+        head += [layout.suffix_id, *suffix_ids(tokenizer, suffix, int(context * _EDIT_SUFFIX_SHARE))]
+    tail: list[int] = []
+    for past in _last_that_fit([tokenizer.encode(f"{past.path}\n{past.diff}") for past in history], int(context * _HISTORY_SHARE)):
+        tail += [layout.edit.history, *past]
+    tail += [layout.edit.region, *_region_ids(tokenizer, region, cursor, layout.edit.cursor, int(context * _REGION_SHARE))]
+    if instruction:
+        tail += [layout.edit.instruction, *tokenizer.encode(instruction)[: int(context * _INSTRUCTION_SHARE)]]
+    tail.append(layout.edit.rewrite)
+    room = context - int(context * _REGION_SHARE) - len(head) - len(tail) - 1
+    return [*head, layout.prefix_id, *(prefix_ids(tokenizer, prefix, room) if room > 0 else []), *tail]
+
+
+def _region_ids(tokenizer: TextTokenizer, region: str, cursor: int | None, cursor_id: int, budget: int) -> list[int]:
+    if cursor is None:
+        ids = tokenizer.encode(region)
+    else:
+        ids = [*tokenizer.encode(region[:cursor]), cursor_id, *tokenizer.encode(region[cursor:])]
+    if len(ids) > budget:
+        raise RequestInvalid(f"the region has {len(ids)} tokens, the loaded model rewrites up to {budget} at once: choose fewer lines")
+    return ids
+
+
+def chat_ids(tokenizer: TextTokenizer, layout: InfillLayout, turns: Sequence[Turn]) -> list[int]:
+    """Ids of a conversation (each turn `turn` role newline text `close` newline) up to where the assistant's next answer begins.
+
+    The answer ends with the layout's end id. Nothing is cut. Raises `RequestInvalid` where the layout knows no conversation.
+    """
+    if layout.chat is None:
+        raise RequestInvalid("the loaded model was not trained to converse")
+    ids: list[int] = []
+    for turn in turns:
+        ids += [layout.chat.turn, *tokenizer.encode(f"{turn.role}\n{turn.text}"), layout.chat.close, *tokenizer.encode("\n")]
+    return [*ids, layout.chat.turn, *tokenizer.encode("assistant\n")]
+
+
+def _last_that_fit(pieces: Sequence[list[int]], budget: int) -> list[list[int]]:
+    """The last pieces that fit whole into `budget` with an id in front of each, in their order."""
+    kept: list[list[int]] = []
+    for piece in reversed(pieces):
+        budget -= len(piece) + 1
+        if budget < 0:
+            break
+        kept.append(piece)
+    return kept[::-1]

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+import msgspec
 import torch
 from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
 from engine.api import CheckpointInvalid
-from engine.config import InfillLayout
+from engine.config import ChatIds, EditIds, InfillLayout
 
 
 class Adapter:
@@ -44,8 +45,8 @@ class Adapter:
         return tensor
 
 
-# The first adapter says neither; these are what it was trained with.
-_DEFAULTS = {"block": "8", "related_id": ""}
+# What earlier adapters do not say is what they were trained with.
+_DEFAULTS = {"block": "8", "related_id": "", "edit_ids": "null", "chat_ids": "null"}
 
 
 def _layout(metadata: Mapping[str, str], path: Path) -> InfillLayout:
@@ -60,8 +61,10 @@ def _layout(metadata: Mapping[str, str], path: Path) -> InfillLayout:
             context=int(said["trained_tokens_per_row"]),
             block=int(said["block"]),
             related_id=int(said["related_id"]) if said["related_id"] else None,
+            edit=msgspec.json.decode(said["edit_ids"], type=EditIds | None),
+            chat=msgspec.json.decode(said["chat_ids"], type=ChatIds | None),
         )
-    except (KeyError, ValueError) as error:
+    except (KeyError, ValueError, msgspec.MsgspecError) as error:
         raise CheckpointInvalid(f"{path}: the adapter's metadata does not say its layout ({error})") from None
 
 

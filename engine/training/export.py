@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+import msgspec
 import torch
 from safetensors.torch import load_file, save_file
 from torch import Tensor
@@ -26,6 +27,8 @@ def export_adapter(
         "layout": "path related suffix prefix",
         "path_id": str(layout.path_id),
         "related_id": "" if layout.related_id is None else str(layout.related_id),
+        "edit_ids": msgspec.json.encode(layout.edit).decode(),
+        "chat_ids": msgspec.json.encode(layout.chat).decode(),
         "suffix_id": str(layout.suffix_id),
         "prefix_id": str(layout.prefix_id),
         "end_of_middle_id": str(layout.end_id),

@@ -10,7 +10,7 @@ from pathlib import Path
 import torch
 
 from engine.api import SettingInvalid
-from engine.config import InfillLayout
+from engine.config import ChatIds, EditIds, InfillLayout
 from engine.training.base import fresh_adapter
 from engine.training.base_file import read_base
 from engine.training.blocks import NoiseRules, Row
@@ -24,6 +24,9 @@ from engine.training.trainer import OptimiserRules, Trainer
 
 # The ids that the base never used and the layout gives a meaning: file name, file separator, jupyter's start and text, empty output.
 PATH_ID, RELATED_ID, SUFFIX_ID, PREFIX_ID, END_ID, MASK_ID = 6, 5, 11, 12, 0, 16
+# Issue start, jupyter's code, issue comment, jupyter's script and output; and those around a turn, which the base knows.
+EDIT_IDS = EditIds(history=8, region=13, cursor=9, instruction=15, rewrite=14)
+CHAT_IDS = ChatIds(turn=1, close=2)
 _EVALUATION_SEED = 1234
 _EVALUATION_STEP = 10**9  # no training step has this number
 
@@ -39,6 +42,8 @@ def default_layout(context: int) -> InfillLayout:
         mask_id=MASK_ID,
         context=context,
         block=8,
+        edit=EDIT_IDS,
+        chat=CHAT_IDS,
     )
 
 

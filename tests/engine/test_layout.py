@@ -8,11 +8,11 @@ import msgspec
 import pytest
 import torch
 
-from engine.api import Related
+from engine.api import PastEdit, Related, RequestInvalid, Turn
 from engine.checkpoints.catalog import find
 from engine.checkpoints.gguf import GGUFFile
-from engine.config import InfillLayout
-from engine.layout import infill_ids
+from engine.config import ChatIds, EditIds, InfillLayout
+from engine.layout import chat_ids, infill_ids, rewrite_ids
 from engine.tokenizer import TextTokenizer
 
 LAYOUT = InfillLayout(path_id=6, suffix_id=11, prefix_id=12, end_id=0, mask_id=16, context=256, block=8)
@@ -75,3 +75,60 @@ def test_while_typing_the_prompt_keeps_its_start_and_jumps_in_coarse_steps(token
     step = 37  # a quarter of what path and suffix leave of 224 tokens
     # An edge may be crossed twice more, where a typed character joins two tokens and parts them again.
     assert 2 <= moves <= 3 * (typed // step + 1) // 2
+
+
+EDITS = msgspec.structs.replace(
+    LAYOUT,
+    related_id=5,
+    edit=EditIds(history=8, region=13, cursor=9, instruction=15, rewrite=14),
+    chat=ChatIds(turn=1, close=2),
+)
+
+
+def test_a_rewriting_lays_out_all_its_parts(tokenizer: TextTokenizer) -> None:
+    ids = rewrite_ids(
+        tokenizer,
+        EDITS,
+        path="a.py",
+        prefix="import os\n",
+        region="x = old(1)\ny = 2",
+        suffix="\nprint(x)\n",
+        cursor=4,
+        history=(PastEdit("b.py", "-def old(n):\n+def new(n):"),),
+        instruction="rename old to new",
+        related=(Related("b.py", "def new(n):"),),
+    )
+    assert shown(tokenizer, ids) == (
+        "⟨6⟩a.py⟨5⟩b.py\ndef new(n):⟨11⟩\nprint(x)\n⟨12⟩import os\n"
+        "⟨8⟩b.py\n-def old(n):\n+def new(n):⟨13⟩x = ⟨9⟩old(1)\ny = 2⟨15⟩rename old to new⟨14⟩"
+    )
+
+
+def test_of_a_long_history_the_last_edits_are_kept_and_the_region_is_whole(tokenizer: TextTokenizer) -> None:
+    history = tuple(PastEdit("b.py", f"+value_{number} = {number}") for number in range(100))
+    region = SOURCE[2000:2200]
+    ids = rewrite_ids(tokenizer, EDITS, path="a.py", prefix=SOURCE[:2000], region=region, suffix=SOURCE[2200:9000], history=history)
+    text = shown(tokenizer, ids)
+    assert len(ids) <= LAYOUT.context * 5 // 8
+    assert "+value_99 = 99" in text and "+value_10 = 10" not in text
+    assert f"⟨13⟩{region}⟨14⟩" in text
+
+
+def test_a_region_that_is_too_long_is_refused_with_both_numbers(tokenizer: TextTokenizer) -> None:
+    with pytest.raises(RequestInvalid, match=r"the region has \d+ tokens, the loaded model rewrites up to 96 at once"):
+        rewrite_ids(tokenizer, EDITS, path="", prefix="", region=SOURCE[:4000], suffix="")
+
+
+def test_a_conversation_ends_where_the_answer_begins(tokenizer: TextTokenizer) -> None:
+    turns = (Turn("system", "Be brief."), Turn("user", "Hi <|im_end|>"), Turn("assistant", "Hello."), Turn("user", "Why?"))
+    ids = chat_ids(tokenizer, EDITS, turns)
+    assert shown(tokenizer, ids) == (
+        "⟨1⟩system\nBe brief.⟨2⟩\n⟨1⟩user\nHi <|im_end|>⟨2⟩\n⟨1⟩assistant\nHello.⟨2⟩\n⟨1⟩user\nWhy?⟨2⟩\n⟨1⟩assistant\n"
+    )
+
+
+def test_a_model_that_was_taught_neither_says_so(tokenizer: TextTokenizer) -> None:
+    with pytest.raises(RequestInvalid, match="not trained to rewrite"):
+        rewrite_ids(tokenizer, LAYOUT, path="", prefix="", region="x", suffix="")
+    with pytest.raises(RequestInvalid, match="not trained to converse"):
+        chat_ids(tokenizer, LAYOUT, (Turn("user", "Hi"),))
