@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Sequence
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, Protocol
 
 import torch
 from torch import Tensor
@@ -19,7 +19,7 @@ from torch import Tensor
 from engine.cache import CacheSlot
 from engine.canvas import Rows, block_alone, clean_and_blocks
 from engine.config import InfillLayout
-from engine.models.dense import DenseTransformer
+from engine.models.transformer import Transformer
 from engine.remask import commit_confident
 from engine.repeats import Repeats
 from kernels.chain import chain_ids
@@ -39,6 +39,8 @@ _READ_ALONG = 16
 _LEAST_LIKELY = 0.05
 _ANCHORS = 1
 _SLOTS = 6
+# The longest draft that is read at once: of a text that is copied, what a forward's cost of rows allows.
+_LONGEST_DRAFT = 40
 
 Ended = Literal["end", "line", "length"]
 Interrupt = Literal["deadline", "stopped"]
@@ -48,7 +50,7 @@ Interrupted = Callable[[], Interrupt | None]
 class Decoder(NamedTuple):
     """A model with what the loop must know of its ids."""
 
-    transformer: DenseTransformer
+    transformer: Transformer
     layout: InfillLayout
     banned: Tensor  # ids that are never text nor the end of the middle
     chain: tuple[Tensor, Tensor] | None = None  # the chain head's inward and outward map, where the adapter has one
@@ -74,6 +76,16 @@ class Limits(NamedTuple):
     verify: bool
 
 
+class Source(Protocol):
+    """Drafts that come from text, not from the model. It is told of every committed id."""
+
+    favour: float  # what is added to the logits of its draft's ids: above 0, what is decoded leans towards that text
+
+    def add(self, index: int) -> None: ...
+
+    def draft(self, most: int) -> tuple[list[int], list[float]]: ...
+
+
 class Decoded(NamedTuple):
     """What was committed, in order, the ending id included, with each token's probability."""
 
@@ -92,6 +104,9 @@ class _Forward(NamedTuple):
     denoised: bool
 
 
+_NOTHING = _Forward([], [], False)
+
+
 def prefill(decoder: Decoder, slot: CacheSlot, ids: Sequence[int], interrupted: Interrupted) -> Interrupt | None:
     """Bring the slot to hold `ids`, of which it holds the first ones already. What was done by an interruption stays done."""
     while len(slot.ids) < len(ids):
@@ -103,9 +118,17 @@ def prefill(decoder: Decoder, slot: CacheSlot, ids: Sequence[int], interrupted: 
     return None
 
 
-def decode(decoder: Decoder, slot: CacheSlot, prompt: Sequence[int], limits: Limits, interrupted: Interrupted) -> Decoded:
+def decode(
+    decoder: Decoder,
+    slot: CacheSlot,
+    prompt: Sequence[int],
+    limits: Limits,
+    interrupted: Interrupted,
+    sources: Sequence[Source] = (),
+) -> Decoded:
     """Write on after `prompt`, of which the slot holds the first ids, never the last one.
 
+    Drafts come from the model, from what repeats in the prompt, and from `sources`; whichever promises most is verified.
     Before every forward the interruption is asked; what is committed by then is the result. The slot afterwards holds prompt and result
     but for the last id, or goes on beyond the result where the forward that ended it went on.
     """
@@ -113,7 +136,7 @@ def decode(decoder: Decoder, slot: CacheSlot, prompt: Sequence[int], limits: Lim
     confidence: list[float] = []
     steps = forwards = 0
     reason = prefill(decoder, slot, prompt[:-_READ_ALONG], interrupted)
-    forward = _verified(decoder, slot, prompt, limits) if limits.verify else _unverified(decoder, slot, prompt)
+    forward = _verified(decoder, slot, prompt, limits, (Repeats(prompt), *sources)) if limits.verify else _unverified(decoder, slot, prompt)
     ended: Ended | None
     while not (reason := reason or interrupted()):
         committed = next(forward)
@@ -153,27 +176,28 @@ def _ended(index: int, count: int, end_id: int, limits: Limits) -> Ended | None:
 # ------------------------------------------------------------------------------------------------ with verification
 
 
-def _verified(decoder: Decoder, slot: CacheSlot, prompt: Sequence[int], limits: Limits) -> Iterator[_Forward]:
+def _verified(decoder: Decoder, slot: CacheSlot, prompt: Sequence[int], limits: Limits, sources: Sequence[Source]) -> Iterator[_Forward]:
     """Forwards that each verify the draft before and denoise the next one."""
     end_id, slots, mask_id = decoder.layout.end_id, min(_SLOTS, decoder.layout.block), decoder.layout.mask_id
-    repeats = Repeats(prompt)
     pending = list(prompt[len(slot.ids) :])
-    draft = _repeated(repeats, decoder, limits)
+    draft, favour = _from_text(sources, decoder, limits)
     while True:
         last = len(pending) - 1
         clean = [*pending, *draft.ids]
         anchors = [last + place for place in _likely_ends(draft.confidence)]
         anchors = [place for place in anchors if not (place > last and _ended(clean[place], 0, end_id, limits))]
         hidden, logits = decoder.read(slot, clean_and_blocks(clean, len(slot.ids), anchors, slots, mask_id), first=last)
+        if favour:
+            logits[range(len(draft.ids)), draft.ids] += favour
         best = best_ids(logits[: len(draft.ids) + 1])
         chosen = best.ids.tolist()
         agreeing = next((place for place, index in enumerate(draft.ids) if chosen[place] != index), len(draft.ids))
         slot.commit(clean[: last + 1 + agreeing])
         yield _Forward(chosen[: agreeing + 1], best.confidence[: agreeing + 1].tolist(), bool(anchors))
-        for index in chosen[: agreeing + 1]:
-            repeats.add(index)
-        pending, draft = [chosen[agreeing]], _repeated(repeats, decoder, limits)
-        if last + agreeing in anchors:
+        for index, source in itertools.product(chosen[: agreeing + 1], sources):
+            source.add(index)
+        pending, (draft, favour) = [chosen[agreeing]], _from_text(sources, decoder, limits)
+        if last + agreeing in anchors and not favour:
             # The block's first slot guessed what is now known; the rest goes on from that.
             first = len(best.ids) + anchors.index(last + agreeing) * slots
             rest = slice(first + 1, first + slots)
@@ -181,8 +205,10 @@ def _verified(decoder: Decoder, slot: CacheSlot, prompt: Sequence[int], limits: 
             draft = max(_cut(denoised.ids.tolist(), denoised.confidence.tolist(), end_id, limits), draft, key=_expected)
 
 
-def _repeated(repeats: Repeats, decoder: Decoder, limits: Limits) -> _Forward:
-    return _cut(*repeats.draft(decoder.layout.block), decoder.layout.end_id, limits)
+def _from_text(sources: Sequence[Source], decoder: Decoder, limits: Limits) -> tuple[_Forward, float]:
+    """The most promising draft of all sources, and what it is favoured by; one that is favoured goes before the others."""
+    drafts = [(_cut(*source.draft(_LONGEST_DRAFT), decoder.layout.end_id, limits), source.favour) for source in sources]
+    return max(drafts, key=lambda pair: (bool(pair[0].ids) * pair[1], _expected(pair[0])), default=(_NOTHING, 0.0))
 
 
 def _expected(draft: _Forward) -> float:

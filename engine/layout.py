@@ -18,12 +18,11 @@ _SUFFIX_SHARE = 1 / 4
 _MIDDLE_SHARE = 1 / 8
 # The prefix's left edge moves in steps of this share of its budget, so that the prefix cache holds between two moves.
 _EDGE_STEP = 1 / 4
-# Shares of a rewriting's context. The region's share is the most it may have, and its new text may grow to as much again.
+# Shares of a rewriting's context that a part may have at most, and how much room there is for a region's new text, in its own length.
 _REGION_SHARE = 3 / 8
-_HISTORY_SHARE = 1 / 6
-_EDIT_RELATED_SHARE = 1 / 8
-_EDIT_SUFFIX_SHARE = 1 / 8
+_HISTORY_SHARE = 1 / 4
 _INSTRUCTION_SHARE = 1 / 8
+_GROWTH = 5 / 4
 
 
 def infill_ids(
@@ -99,19 +98,22 @@ def rewrite_ids(
     if layout.edit is None or layout.related_id is None:
         raise RequestInvalid("the loaded model was not trained to rewrite text")
     context = context or layout.context
-    head: list[int] = [layout.path_id, *tokenizer.encode(path)[-_PATH_TOKENS:]] if path else []
-    head += related_ids(tokenizer, layout.related_id, related, int(context * _EDIT_RELATED_SHARE))
+    path_ids = [layout.path_id, *tokenizer.encode(path)[-_PATH_TOKENS:]] if path else []
+    region_ids = [layout.edit.region, *_region_ids(tokenizer, region, cursor, layout.edit.cursor, int(context * _REGION_SHARE))]
+    told = tokenizer.encode(instruction)[: int(context * _INSTRUCTION_SHARE)]
+    instruction_ids = [layout.edit.instruction, *told] if told else []
+    # What the region and its new text leave is shared: half of it at most goes to the history, the rest of the rest to the prefix.
+    room = max(0, context - len(path_ids) - int(len(region_ids) * (1 + _GROWTH)) - len(instruction_ids) - 2)
+    past = [tokenizer.encode(f"{edit.path}\n{edit.diff}") for edit in history]
+    history_ids = [
+        index for ids in _last_that_fit(past, min(room // 2, int(context * _HISTORY_SHARE))) for index in (layout.edit.history, *ids)
+    ]
+    room -= len(history_ids)
+    head = related_ids(tokenizer, layout.related_id, related, room // 4)
     if suffix:
-        head += [layout.suffix_id, *suffix_ids(tokenizer, suffix, int(context * _EDIT_SUFFIX_SHARE))]
-    tail: list[int] = []
-    for past in _last_that_fit([tokenizer.encode(f"{past.path}\n{past.diff}") for past in history], int(context * _HISTORY_SHARE)):
-        tail += [layout.edit.history, *past]
-    tail += [layout.edit.region, *_region_ids(tokenizer, region, cursor, layout.edit.cursor, int(context * _REGION_SHARE))]
-    if instruction:
-        tail += [layout.edit.instruction, *tokenizer.encode(instruction)[: int(context * _INSTRUCTION_SHARE)]]
-    tail.append(layout.edit.rewrite)
-    room = context - int(context * _REGION_SHARE) - len(head) - len(tail) - 1
-    return [*head, layout.prefix_id, *(prefix_ids(tokenizer, prefix, room) if room > 0 else []), *tail]
+        head += [layout.suffix_id, *suffix_ids(tokenizer, suffix, room // 4)]
+    near = [layout.prefix_id, *prefix_ids(tokenizer, prefix, max(1, room - len(head) - 1))]
+    return [*path_ids, *head, *near, *history_ids, *region_ids, *instruction_ids, layout.edit.rewrite]
 
 
 def _region_ids(tokenizer: TextTokenizer, region: str, cursor: int | None, cursor_id: int, budget: int) -> list[int]:

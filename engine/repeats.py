@@ -10,11 +10,14 @@ from collections.abc import Sequence
 _HOLDS = (0.65, 0.65, 0.79, 0.82, 0.88)
 _SHORTEST = 2
 _LONGEST = _SHORTEST + len(_HOLDS) - 1
+_MOST = 8  # ids of a draft: seven in eight of them hold, so hardly a longer one would, and each costs a row
 _PLACES = 16  # of the same pair, the latest ones are looked at
 
 
 class Repeats:
     """The ids of a prompt and of what was written after it, with an index of where each pair of ids stands."""
+
+    favour = 0.0
 
     def __init__(self, ids: Sequence[int]) -> None:
         self._ids: list[int] = []
@@ -32,7 +35,7 @@ class Repeats:
     def draft(self, most: int) -> tuple[list[int], list[float]]:
         """Up to `most` ids that may follow, and how likely each is if those before it hold. Empty where nothing repeats."""
         place, length = self._longest()
-        ids = self._ids[place : place + most] if length else []
+        ids = self._ids[place : place + min(most, _MOST)] if length else []
         return ids, [_HOLDS[min(length + ahead, _LONGEST) - _SHORTEST] for ahead in range(len(ids))]
 
     def _longest(self) -> tuple[int, int]:

@@ -15,6 +15,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The sub-command's arguments."""
     parser.add_argument("--base", type=_file, required=True, help="the base model, a GGUF file")
     parser.add_argument("--data", type=Path, nargs="+", default=[], help="folders of source files, one folder a repository in each")
+    parser.add_argument("--own", type=_file, help="the model's own text (python -m engine.training.own)")
+    parser.add_argument("--edits", type=_file, help="mined edits (python -m engine.training.mine)")
+    parser.add_argument("--chat", type=_file, help="conversations (python -m engine.training.chat_data)")
     parser.add_argument("--held-out", type=Path, nargs="*", default=[], help="folders that never train (default: 1 file in 64 of --data)")
     parser.add_argument("--run", type=Path, help="the run's folder; a run that is there is taken up (default: beside --out)")
     parser.add_argument("--out", type=Path, required=True, help="the adapter to write (or, with --evaluate, to read)")
@@ -59,6 +62,9 @@ def run(args: argparse.Namespace) -> int:
                 base=args.base,
                 folder=args.run or args.out.with_suffix(".run"),
                 data=tuple(args.data),
+                own=args.own,
+                edits=args.edits,
+                chat=args.chat,
                 held_out=tuple(args.held_out),
                 from_run=args.from_run,
                 name=args.name,

@@ -19,6 +19,8 @@ class Row:
     start: int
     kind: str = ""
     language: str = ""
+    copied: frozenset[int] = frozenset()  # places of the middle that repeat what was to be rewritten: there is little to learn
+    own: bool = False  # the middle is the model's own text: drafts learn to foresee it, the clean stream is not taught it
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,7 +37,8 @@ class NoiseRules:
     chained: float = 0.6  # share of the noisy slots that the chain head tells the token before them
     along_middle: float = 0.5  # share of the anchors that lie along the middle
     slot_decay: float = 0.85  # weight of slot i is slot_decay ** i: a draft is used from the left
-    rest_weight: float = 0.5  # causal loss outside the middle
+    rest_weight: float = 0.3  # causal loss outside the middle
+    copied_weight: float = 0.4  # both losses, where a rewriting repeats
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,12 +97,15 @@ def pack(rows: Sequence[Row], rules: NoiseRules, rng: random.Random, length: int
 def draw_anchors(row: Row, count: int, rules: NoiseRules, rng: random.Random) -> list[int]:
     """`count` anchors in order: the middle's first always, some more along the middle, the rest anywhere."""
     first = row.start - 1  # the last token of the prompt predicts the middle's first
+    # What a rewriting repeats is drafted from the text itself; blocks hang where it begins to change, or anywhere if nothing does.
     middle = list(range(first + 1, len(row.ids) - 1))
-    chosen = [first] + rng.sample(middle, min(len(middle), max(0, int(count * rules.along_middle) - 1)))
+    middle = [place for place in middle if place + 1 not in row.copied] or middle
+    along = count if row.own else int(count * rules.along_middle)
+    chosen = [first] + rng.sample(middle, min(len(middle), max(0, along - 1)))
     taken = set(chosen)
     # A part's edge is not predicted, so nothing hangs off the token before it.
     elsewhere = [place for place in range(1, first) if row.ids[place + 1] >= rules.specials] + middle
-    elsewhere = [place for place in elsewhere if place not in taken]
+    elsewhere = [] if row.own else [place for place in elsewhere if place not in taken]
     return sorted(chosen + rng.sample(elsewhere, min(len(elsewhere), count - len(chosen))))
 
 
@@ -128,8 +134,9 @@ class _Packing:
         self._ids += [*row.ids, *[rules.mask_id] * (length - len(row.ids))]
         self._positions += range(length)
         twins: dict[int, int] = {}
-        for place in range(row.start - 1, len(row.ids) - 1):
-            self._clean_loss(row, first, place, twins)
+        for place in range(len(row.ids) - 1):
+            if place >= row.start - 1 or row.ids[place + 1] >= rules.specials:
+                self._clean_loss(row, first, place, twins)
         for anchor in anchors:
             self._block(row, first, anchor, block, twins)
         self._anchors += anchors
@@ -139,9 +146,15 @@ class _Packing:
         """The index of the clean slot at `place` among those with a loss; it is added if it is not there."""
         if place not in twins:
             twins[place] = len(self._clean)
-            weight = 1.0 if place >= row.start - 1 else self._rules.rest_weight
+            weight = self._middle_weight(row, place + 1) if place >= row.start - 1 else self._rules.rest_weight
             self._clean.append((first + place, row.ids[place + 1], weight))
         return twins[place]
+
+    def _middle_weight(self, row: Row, place: int) -> float:
+        return 0.0 if row.own else self._copied(row, place)
+
+    def _copied(self, row: Row, place: int) -> float:
+        return self._rules.copied_weight if place in row.copied else 1.0
 
     def _block(self, row: Row, first: int, anchor: int, block: int, twins: dict[int, int]) -> None:
         rules, rng = self._rules, self._rng
@@ -157,7 +170,8 @@ class _Packing:
             shown = slot == 0 or (not masked[slot] and slot <= reach)
             if slot < reach and masked[slot + 1]:
                 twin = self._clean_loss(row, first, place, twins)
-                self._noisy.append((len(self._ids), row.ids[place + 1], rules.slot_decay**slot, slot, full, twin, row.ids[place]))
+                weight = rules.slot_decay**slot * self._copied(row, place + 1)
+                self._noisy.append((len(self._ids), row.ids[place + 1], weight, slot, full, twin, row.ids[place]))
             self._ids.append(row.ids[place] if shown else rules.mask_id)
             self._positions.append(place)
 

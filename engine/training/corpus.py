@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 import random
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from engine.training.guard import quotes_evaluation_set
 
@@ -21,6 +21,7 @@ _LANGUAGES = {
     "json": "json", "yml": "yaml", "yaml": "yaml",
     "toml": "toml", "md": "markdown", "sql": "sql", "rb": "ruby", "php": "php", "cs": "c#",
 }  # fmt: skip
+SUFFIXES = tuple(_LANGUAGES)  # of the files that are read
 # Share of rows, before those absent from the corpus are left out.
 _WEIGHTS = {
     "python": 0.50, "typescript": 0.10, "javascript": 0.06, "go": 0.055, "rust": 0.055, "java": 0.05, "c": 0.03, "c++": 0.03, "lua": 0.02,
@@ -65,7 +66,7 @@ class Corpus:
 
     def weights(self) -> dict[str, float]:
         """The share of each language that is there."""
-        return {language: _WEIGHTS[language] for language in sorted({file.language for file in self.files})}
+        return shares(file.language for file in self.files)
 
 
 class Drawer:
@@ -93,13 +94,28 @@ def read_corpus(folders: Sequence[Path], *, held_out: bool, whole: bool = False)
     seen: set[bytes] = set()
     files = []
     for file in _walk(folders):
-        digest = hashlib.sha256("".join(file.text.split()).encode()).digest()
+        digest = digest_of(file.text)
         if digest in seen:
             continue
         seen.add(digest)
         if (whole or is_held_out(digest) == held_out) and not quotes_evaluation_set(file.path, file.text):
             files.append(file)
     return Corpus(tuple(files))
+
+
+def shares(languages: Iterable[str]) -> dict[str, float]:
+    """The share of rows of each of these languages."""
+    return {language: _WEIGHTS[language] for language in sorted(set(languages))}
+
+
+def language_of(name: str) -> str | None:
+    """The language of the file of this name, or None where it is none of ours."""
+    return _LANGUAGES.get(PurePosixPath(name).suffix[1:].lower())
+
+
+def digest_of(text: str) -> bytes:
+    """What tells copies: white space does not count."""
+    return hashlib.sha256("".join(text.split()).encode()).digest()
 
 
 def is_held_out(digest: bytes) -> bool:
@@ -110,7 +126,7 @@ def is_held_out(digest: bytes) -> bool:
 def _walk(folders: Sequence[Path]) -> Iterator[SourceFile]:
     for folder in folders:
         for path in sorted(folder.rglob("*")):
-            language = _LANGUAGES.get(path.suffix[1:].lower())
+            language = language_of(path.name)
             inside = path.relative_to(folder).parts
             if language is None or len(inside) < 2 or not path.is_file() or path.stat().st_size > _LARGEST:
                 continue

@@ -6,6 +6,10 @@ import random
 import re
 from dataclasses import dataclass
 
+import tree_sitter
+
+from engine.training.syntax import LANGUAGES, Source
+
 # Shares of the rows.
 _KINDS = {"rest": 0.40, "line": 0.10, "lines": 0.25, "body": 0.05, "span": 0.20}
 _CLOSERS = re.compile(r"[)\]}>'\"`;:,]+\s*$")
@@ -13,6 +17,8 @@ _OPENS_BODY = re.compile(r"[:{]\s*$")
 _LONGEST_SPAN = 120
 _LONGEST_BODY = 1500
 _TRIES = 20
+_LARGEST_PARSED = 40_000  # characters; parsing costs 1 ms in 5,000
+_BLOCKS = ("block", "statement_block", "compound_statement", "body_statement", "constructor_body", "do_block", "do_group", "then")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,9 +30,15 @@ class Hole:
     kind: str
 
 
-def cut(text: str, rng: random.Random) -> Hole:
-    """A hole drawn by the shares. Falls back to a random span where the text has no place for the kind drawn."""
+def cut(text: str, rng: random.Random, language: str = "", path: str = "") -> Hole:
+    """A hole drawn by the shares. Falls back to a random span where the text has no place for the kind drawn.
+
+    Bodies are those of the syntax tree where the language has a grammar, else told by indentation.
+    """
     kind = rng.choices(list(_KINDS), weights=list(_KINDS.values()))[0]
+    if kind == "body" and language in LANGUAGES and len(text) <= _LARGEST_PARSED:
+        parsed = _parsed_body(Source(text, language, path), rng)
+        return parsed or _span(text, rng.randrange(max(1, len(text))), rng)
     for _ in range(_TRIES):
         first = rng.randrange(max(1, len(text)))
         start = text.rfind("\n", 0, first) + 1
@@ -66,6 +78,25 @@ def _lines(text: str, start: int, rng: random.Random) -> Hole | None:
     while end > cursor and text[end - 1] in "\n \t":
         end -= 1
     return Hole(start=cursor, end=end, kind="lines") if "\n" in text[cursor:end] else None
+
+
+def _parsed_body(source: Source, rng: random.Random) -> Hole | None:
+    """The statements of a block that begins on a line of its own."""
+    spans = [span for node in source.nodes(*_BLOCKS) if (span := _statements(source, node)) and span[1] - span[0] <= _LONGEST_BODY]
+    if not spans:
+        return None
+    start, end = rng.choice(spans)
+    return Hole(start=start, end=end, kind="body")
+
+
+def _statements(source: Source, node: tree_sitter.Node) -> tuple[int, int] | None:
+    """From the first statement of a block to its last, where they have their lines for themselves."""
+    if not node.named_children or node.has_error:
+        return None
+    start, end = source.span(node.named_children[0])[0], source.span(node.named_children[-1])[1]
+    begins_line = not source.text[source.text.rfind("\n", 0, start) + 1 : start].strip()
+    ends_line = not source.text[end : _line_end(source.text, end)].strip()
+    return (start, end) if begins_line and ends_line else None
 
 
 def _body(text: str, start: int, rng: random.Random) -> Hole | None:

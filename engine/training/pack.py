@@ -1,6 +1,6 @@
 """Packs a base and rows for a machine that has only torch, and joins the adapter that comes back.
 
-python -m engine.training.pack --base GGUF --data DIR… --rows N --into FOLDER
+python -m engine.training.pack --base GGUF --data DIR… [--own JSONL] [--edits JSONL] [--chat JSONL] --rows N --into FOLDER
 python -m engine.training.pack --base GGUF --join FOLDER --out ADAPTER
 """
 
@@ -20,21 +20,20 @@ from torch import Tensor
 from engine.tokenizer import TextTokenizer
 from engine.training.base import Shape
 from engine.training.base_file import read_base
-from engine.training.corpus import read_corpus
-from engine.training.data import Rows
 from engine.training.export import export_adapter
+from engine.training.mixture import Sources, mixed_rows
 from engine.training.parts import LARGEST_PART, read_tensors, rows_as_tensors, write_manifest, write_tensors
 from engine.training.run import default_layout
 
 _ROWS_A_TENSOR = 4096
 
 
-def pack_run(base: Path, data: list[Path], rows: int, seed: int, folder: Path) -> None:
+def pack_run(base: Path, sources: Sources, rows: int, seed: int, folder: Path) -> None:
     """Write everything that a run needs into `folder`, in parts of at most 24 MiB."""
     folder.mkdir(parents=True, exist_ok=True)
     shape, tokenizer = _shape(base)
     layout = default_layout(512)
-    source = Rows(read_corpus(data, held_out=False), tokenizer, layout, seed)
+    source = mixed_rows(sources, tokenizer, layout, seed)
 
     def drawn() -> Iterator[tuple[str, Tensor]]:
         for number in range(0, rows, _ROWS_A_TENSOR):
@@ -72,6 +71,9 @@ def _main() -> int:
     parser = argparse.ArgumentParser(prog="python -m engine.training.pack", description=__doc__)
     parser.add_argument("--base", type=Path, required=True)
     parser.add_argument("--data", type=Path, nargs="+", default=[])
+    parser.add_argument("--own", type=Path)
+    parser.add_argument("--edits", type=Path)
+    parser.add_argument("--chat", type=Path)
     parser.add_argument("--rows", type=int, default=200_000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--into", type=Path)
@@ -82,7 +84,8 @@ def _main() -> int:
     if args.join:
         join(args.base, args.join, args.out, args.name)
     else:
-        pack_run(args.base, args.data, args.rows, args.seed, args.into)
+        sources = Sources(data=tuple(args.data), own=args.own, edits=args.edits, chat=args.chat)
+        pack_run(args.base, sources, args.rows, args.seed, args.into)
     return 0
 
 

@@ -102,10 +102,12 @@ def _halves(pair: Tensor) -> Tensor:
 
 
 def rows_as_tensors(number: int, rows: Sequence[Row]) -> list[tuple[str, Tensor]]:
-    """Rows of one length class: their ids end to end (16 bits each), their lengths, and where their middles start."""
+    """Rows of one length class: ids end to end (16 bits each), a bit each for what is copied; lengths, middles' starts, if own text."""
     ids = np.concatenate([np.array(row.ids, dtype=np.uint16) for row in rows])
-    sizes = np.array([[len(row.ids), row.start] for row in rows], dtype=np.int32)
-    return [(f"{number}.ids", torch.from_numpy(ids.view(np.int16))), (f"{number}.sizes", torch.from_numpy(sizes))]
+    sizes = np.array([[len(row.ids), row.start, row.own] for row in rows], dtype=np.int32)
+    copied = np.packbits([place in row.copied for row in rows for place in range(len(row.ids))])
+    tensors = {"ids": ids.view(np.int16), "copied": copied, "sizes": sizes}
+    return [(f"{number}.{name}", torch.from_numpy(tensor)) for name, tensor in tensors.items()]
 
 
 def rows_from_tensors(tensors: dict[str, Tensor]) -> list[Row]:
@@ -113,8 +115,10 @@ def rows_from_tensors(tensors: dict[str, Tensor]) -> list[Row]:
     rows: list[Row] = []
     for number in sorted({name.partition(".")[0] for name in tensors}, key=int):
         ids = tensors[f"{number}.ids"].numpy().view(np.uint16)
+        bits = np.unpackbits(tensors[f"{number}.copied"].numpy())
         first = 0
-        for length, start in tensors[f"{number}.sizes"].tolist():
-            rows.append(Row(ids=tuple(ids[first : first + length].tolist()), start=start))
+        for length, start, own in tensors[f"{number}.sizes"].tolist():
+            copied = frozenset(np.flatnonzero(bits[first : first + length]).tolist())
+            rows.append(Row(ids=tuple(ids[first : first + length].tolist()), start=start, copied=copied, own=bool(own)))
             first += length
     return rows

@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 import torch
+from msgspec.structs import replace
 
 from engine.api import SettingInvalid
 from engine.config import ChatIds, EditIds, InfillLayout
@@ -15,10 +16,12 @@ from engine.training.base import fresh_adapter
 from engine.training.base_file import read_base
 from engine.training.blocks import NoiseRules, Row
 from engine.training.corpus import Corpus, read_corpus
-from engine.training.data import RowRules, Rows
+from engine.training.data import Rows
 from engine.training.evaluate import Report, evaluate
 from engine.training.export import export_adapter, read_adapter
+from engine.training.infill import InfillRows, RowRules
 from engine.training.loop import STATE, RunRules, StepMetrics, Stop, train
+from engine.training.mixture import Sources, mixed_rows
 from engine.training.objective import Objective, ObjectiveRules
 from engine.training.trainer import OptimiserRules, Trainer
 
@@ -54,6 +57,9 @@ class TrainSettings:
     base: Path
     folder: Path
     data: tuple[Path, ...]
+    own: Path | None = None
+    edits: Path | None = None
+    chat: Path | None = None
     held_out: tuple[Path, ...] = ()
     from_run: Path | None = None
     name: str = "quicksilver-135m"
@@ -88,7 +94,8 @@ class Run:
             fully_masked=settings.fully_masked,
             chained=settings.chained,
         )
-        self._layout = default_layout(settings.context)
+        layout = default_layout(settings.context)
+        self._layout = layout if settings.chat else replace(layout, chat=None)  # an adapter is asked only for what it was taught
 
     @cached_property
     def trainer(self) -> Trainer:
@@ -109,8 +116,8 @@ class Run:
         """Train, giving the metrics of each step. Raises `SettingInvalid` where there is nothing to train on."""
         settings, rules = self.settings, self.trainer.rules
         last = settings.steps if rules.decay_from is None else rules.decay_from + rules.decay_steps
-        corpus = read_corpus(settings.data, held_out=False)
-        rows = Rows(corpus, self._tokenizer, self._layout, settings.seed)
+        sources = Sources(data=settings.data, own=settings.own, edits=settings.edits, chat=settings.chat)
+        rows = mixed_rows(sources, self._tokenizer, self._layout, settings.seed)
         limits = RunRules(slots=settings.slots, steps=last, minutes=settings.minutes)
         yield from train(self.trainer, rows, self._noise, limits, settings.folder, stop)
 
@@ -149,7 +156,7 @@ class Run:
         if not corpus.files:
             raise SettingInvalid("no held-out files; name folders with --held-out or --data")
         rules = RowRules(contexts=((256, 1.0),), with_related=0.0)
-        rows = Rows(corpus, self._tokenizer, self._layout, _EVALUATION_SEED, rules)
+        rows = Rows([(1.0, InfillRows(corpus, self._tokenizer, self._layout, rules))], _EVALUATION_SEED)
         return list(rows.several(_EVALUATION_STEP, settings.evaluation_rows))
 
 

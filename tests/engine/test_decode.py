@@ -15,6 +15,7 @@ from engine.cache import CacheSlot
 from engine.decode import Decoded, Limits, decode, decode_causally
 from engine.dedent import ended
 from engine.engine import LocalEngine
+from engine.follow import Follow
 
 TOKENS = 8
 
@@ -160,3 +161,19 @@ def test_a_draft_of_several_lines_ends_where_its_block_does(engine: LocalEngine)
         assert end is None or block.tokens == whole.tokens or block.ended == "line"
         shorter += block.tokens < whole.tokens
     assert shorter
+
+
+@pytest.mark.parametrize("favour", [0.0, 1000.0])
+def test_a_text_to_follow_is_only_a_draft_unless_it_is_favoured(engine: LocalEngine, favour: float) -> None:
+    """Without favour what is decoded is what it would be without the text; with much of it, it is the text, in few forwards."""
+    request = nearest(next(itertools.islice(holes(12), 11, 12)))
+    ids, slot = engine.prompt_ids(request), fresh_slot(engine)
+    text = [*engine.tokenizer.encode("rows = [line.split() for line in open(path) if line.strip()]\nreturn rows"), engine.layout.end_id]
+    limits = Limits(tokens=40, line_ends=lambda index: False, text_ends=lambda ids: False, verify=True)
+    with torch.inference_mode():
+        followed = decode(engine.decoder, slot, ids, limits, never, [Follow(text, favour)])
+        slot.truncate(len(ids) - 1)
+        plain = decode(engine.decoder, slot, ids, limits, never)
+    assert followed.ids == (text if favour else plain.ids)
+    assert followed.ended == ("end" if favour else plain.ended)
+    assert followed.forwards <= 2 or not favour

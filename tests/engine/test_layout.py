@@ -109,7 +109,7 @@ def test_of_a_long_history_the_last_edits_are_kept_and_the_region_is_whole(token
     region = SOURCE[2000:2200]
     ids = rewrite_ids(tokenizer, EDITS, path="a.py", prefix=SOURCE[:2000], region=region, suffix=SOURCE[2200:9000], history=history)
     text = shown(tokenizer, ids)
-    assert len(ids) <= LAYOUT.context * 5 // 8
+    assert len(ids) + len(tokenizer.encode(region)) <= LAYOUT.context
     assert "+value_99 = 99" in text and "+value_10 = 10" not in text
     assert f"⟨13⟩{region}⟨14⟩" in text
 

@@ -11,9 +11,10 @@ from tiny import LAYOUT, tokenizer, write_corpus
 
 from engine.layout import infill_ids
 from engine.training.corpus import Corpus, SourceFile, read_corpus
-from engine.training.data import RowRules, Rows
+from engine.training.data import Rows
 from engine.training.guard import quotes_evaluation_set
-from engine.training.holes import cut
+from engine.training.holes import Hole, cut
+from engine.training.infill import InfillRows, RowRules
 from engine.training.related import RelatedText
 
 SMALL = RowRules(contexts=((96, 0.5), (160, 0.5)))
@@ -41,7 +42,7 @@ def test_a_copy_falls_on_the_same_side_and_counts_once(folder: Path, tmp_path: P
 
 def test_held_out_text_is_never_in_a_row(folder: Path) -> None:
     secret = [file.path.removesuffix(".py").rpartition("_")[2] for file in read_corpus([folder], held_out=True).files]
-    rows = Rows(read_corpus([folder], held_out=False), tokenizer(), LAYOUT, seed=0, rules=SMALL)
+    rows = Rows([(1.0, InfillRows(read_corpus([folder], held_out=False), tokenizer(), LAYOUT, SMALL))], seed=0)
     for step in range(20):
         for row in rows.step(step, 2000, 0.5)[0]:
             text = tokenizer().to_bytes(row.ids).decode(errors="replace")
@@ -50,7 +51,7 @@ def test_held_out_text_is_never_in_a_row(folder: Path) -> None:
 
 def test_a_step_gives_the_same_rows_whatever_came_before(folder: Path) -> None:
     corpus = read_corpus([folder], held_out=False)
-    first, second = (Rows(corpus, tokenizer(), LAYOUT, seed=3, rules=SMALL) for _ in range(2))
+    first, second = (Rows([(1.0, InfillRows(corpus, tokenizer(), LAYOUT, SMALL))], seed=3) for _ in range(2))
     second.step(7, 500, 0.5)
     assert first.step(4, 2000, 0.5)[0] == second.step(4, 2000, 0.5)[0]
     assert first.step(4, 2000, 0.5)[0] != first.step(5, 2000, 0.5)[0]
@@ -60,11 +61,13 @@ def test_rows_are_what_serving_sends(folder: Path) -> None:
     """The prompt of a row, asked for anew from the hole's text by the engine's own function."""
     file = read_corpus([folder], held_out=False).files[0]
     rules = RowRules(contexts=((128, 1.0),), with_suffix=1.0, with_path=1.0, with_related=0.0)
-    rows = Rows(Corpus((file,)), tokenizer(), LAYOUT, seed=0, rules=rules)
+    rows = InfillRows(Corpus((file,)), tokenizer(), LAYOUT, rules)
     rng = random.Random(0)
     for _ in range(50):
         hole = cut(file.text, rng)
         row = rows.lay_out(file, hole, rng)
+        if not file.text[hole.end :].strip() and hole.kind in ("lines", "span"):
+            continue  # goes on to the end of the file
         assert row is not None
         sent = infill_ids(
             tokenizer(),
@@ -77,6 +80,16 @@ def test_rows_are_what_serving_sends(folder: Path) -> None:
         middle = tokenizer().to_bytes(row.ids[row.start :]).decode()
         assert file.text[hole.start : hole.end].startswith(middle)
         assert (row.ids[-1] == 0) == (middle == file.text[hole.start : hole.end])
+
+
+def test_where_nothing_follows_the_end_is_never_all_there_is_to_learn() -> None:
+    file = SourceFile(repo="r", path="a.py", language="python", text="def area(width):\n    return width\n")
+    rows = InfillRows(Corpus((file,)), tokenizer(), LAYOUT, SMALL)
+    rng = random.Random(0)
+    end = len(file.text)
+    assert all(rows.lay_out(file, Hole(start=end, end=end, kind="span"), rng) is None for _ in range(20))
+    inside = [rows.lay_out(file, Hole(start=16, end=16, kind="rest"), rng) for _ in range(20)]
+    assert any(row and row.ids[row.start :] == (0,) for row in inside)  # a line that is complete, with more to follow
 
 
 def test_all_kinds_of_holes_are_cut() -> None:

@@ -16,6 +16,7 @@ from engine.checkpoints.adapter import Adapter
 from engine.training import pack
 from engine.training.base_file import read_base
 from engine.training.gpu import GpuRules, train_on_gpu
+from engine.training.mixture import Sources
 from engine.training.parts import LARGEST_PART, dequantised, read_manifest, read_parts_base, read_tensors, write_tensors
 
 ROOT = Path(__file__).parents[2]
@@ -25,7 +26,7 @@ ROOT = Path(__file__).parents[2]
 def parts(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("gpu")
     base = write_gguf(folder / "base.gguf")
-    pack.pack_run(base, [write_corpus(folder / "corpus", files=60)], rows=60, seed=0, folder=folder / "parts")
+    pack.pack_run(base, Sources(data=(write_corpus(folder / "corpus", files=60),)), rows=60, seed=0, folder=folder / "parts")
     return folder / "parts"
 
 

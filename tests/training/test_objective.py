@@ -170,3 +170,15 @@ def test_a_round_commits_what_agrees_and_one_more() -> None:
     assert committed[47] == 4  # all that a block holds
     assert committed.get(50, 3) == 3
     assert committed.get(57, 2) == 2  # two tokens are left there: the text's last and the end
+
+
+def test_what_a_rewriting_repeats_weighs_little_and_no_block_hangs_there() -> None:
+    (plain,) = rows(60)
+    copied = frozenset(range(plain.start, plain.start + 8))
+    noise = replace(NOISE, sizes=(4,), along_middle=1.0)
+    batch = pack([replace(plain, copied=copied)], noise, random.Random(0))
+    weights = {int(place) + 1: round(float(weight), 3) for place, weight in zip(batch.clean_at, batch.clean_weight, strict=True)}
+    assert {weights[place] for place in copied} == {noise.copied_weight}
+    assert {weights[place] for place in range(plain.start + 8, 60)} == {1.0}
+    along = [int(place) for place in batch.anchors if place >= plain.start - 1]
+    assert len(along) > 2 and not any(place + 1 in copied for place in along[1:])  # the middle's first is always among them
