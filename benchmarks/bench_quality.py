@@ -19,10 +19,10 @@ from rich.console import Console
 from benchmarks import contenders, held_out, human_eval, quality_tables, record, tables
 from benchmarks.infilling import Contender, fill
 from benchmarks.progress import told
-from benchmarks.quality import Measured, compared, summed_up
+from benchmarks.quality import THRESHOLDS, Measured, compared, summed_up
 from benchmarks.typing_replay import NO_DEADLINE_MS, replay
 from engine.api import InfillRequest, MercuryError, SettingInvalid, StopFlag
-from engine.training.corpus import read_corpus
+from engine.training.corpus import Corpus, read_corpus
 
 T = TypeVar("T")
 
@@ -57,7 +57,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _held_out(args: argparse.Namespace, contenders: Sequence[Contender], console: Console) -> list[dict[str, Any]]:
     """Measure and print; what to record of each contender."""
-    cases, stretches, data = _drawn(args)
+    fitted_on = sorted({name for contender in contenders for name in contender.fitted_on})
+    cases, stretches, data = _drawn(args, fitted_on)
     measured = measure(contenders, cases, stretches, console, args.deadline_ms)
     qualities = [summed_up(each) for each in measured]
     printed = [table for each, quality in zip(measured, qualities, strict=True) for table in quality_tables.of(each.label, quality)]
@@ -70,17 +71,21 @@ def _held_out(args: argparse.Namespace, contenders: Sequence[Contender], console
     return found
 
 
-def _drawn(args: argparse.Namespace) -> tuple[list[held_out.Case], list[held_out.Stretch], dict[str, Any]]:
-    """What is to be asked, and where it comes from. Raises `SettingInvalid` where there is nothing."""
+def _drawn(args: argparse.Namespace, fitted_on: Sequence[str]) -> tuple[list[held_out.Case], list[held_out.Stretch], dict[str, Any]]:
+    """What is to be asked, and where it comes from. What is typed comes from no repository that a contender's confidence was fitted on.
+
+    Raises `SettingInvalid` where there is nothing.
+    """
     corpus = read_corpus([args.data], held_out=True, whole=True)
     there = held_out.languages_of(corpus)
     languages = [name for name in there if name in args.only] if args.only else there[: args.languages]
     if not languages:
         raise SettingInvalid(f"{args.data}: no source files of these languages; one folder a repository is expected, there are: {there}")
     cases = held_out.draw_cases(corpus, languages, args.holes, args.seed)
-    stretches = held_out.draw_stretches(corpus, languages, args.stretches, args.length, args.seed)
+    unseen = Corpus(tuple(file for file in corpus.files if file.repo not in fitted_on))
+    stretches = held_out.draw_stretches(unseen, languages, args.stretches, args.length, args.seed)
     repositories = corpus.by_repo()
-    data = {"files": len(corpus.files), "repositories": sorted(repositories), "languages": languages}
+    data = {"files": len(corpus.files), "repositories": sorted(repositories), "languages": languages, "confidence_fitted_on": fitted_on}
     return cases, stretches, data | {name: getattr(args, name) for name in ("holes", "stretches", "length")}
 
 
@@ -92,7 +97,7 @@ def measure(
     deadline_ms: int = NO_DEADLINE_MS,
 ) -> list[Measured]:
     """Every case and stretch to every contender."""
-    measured = [Measured(each.label, [], []) for each in contenders]
+    measured = [Measured(each.label, [], [], each.fitted_on) for each in contenders]
     both = list(zip(contenders, measured, strict=True))
     for contender in contenders:  # what a first forward compiles is not counted
         contender.engine.infill(InfillRequest(prefix="a = ", suffix="\n", max_tokens=8), StopFlag())
@@ -101,7 +106,7 @@ def measure(
             kept.outcomes.append(fill(contender, case))
     for turn, stretch in enumerate(told(stretches, "stretches typed", console)):
         for contender, kept in _in_turns(both, turn):
-            kept.replays.append(replay(contender.engine, stretch, deadline_ms))
+            kept.replays.append(replay(contender.engine, stretch, THRESHOLDS, deadline_ms))
     return measured
 
 

@@ -26,6 +26,7 @@ class Described(msgspec.Struct, frozen=True, kw_only=True):
     context: int
     block: int
     chain: bool
+    calibrated: bool  # whether weights of its confidence lie beside it
     positions_seen: int | None  # in training; None where it does not say
 
 
@@ -61,10 +62,12 @@ def _load(path: Path, label: str, base: Path, dtype: str) -> tuple[Contender, De
         context=checkpoint.layout.context,
         block=checkpoint.layout.block,
         chain=checkpoint.chain is not None,
+        calibrated=checkpoint.calibration is not None,
         positions_seen=_positions_seen(path),
     )
     engine = LocalEngine(checkpoint, label)
-    return Contender(label, engine, partial(_first_id, engine)), described
+    fitted_on = frozenset(checkpoint.calibration.fitted_on if checkpoint.calibration else ())
+    return Contender(label, engine, partial(_first_id, engine), fitted_on), described
 
 
 def _positions_seen(path: Path) -> int | None:

@@ -10,6 +10,7 @@ import msgspec
 
 from benchmarks.figures import Share, quartiles, quotient, share_of, similarity
 from benchmarks.held_out import Case
+from benchmarks.typing_replay import right_part
 from engine.api import Engine, StopFlag
 from mercury_lsp.languages import language_of
 from mercury_lsp.syntax import Tree
@@ -24,19 +25,22 @@ def first_word(text: str) -> object:
 
 
 class Contender(NamedTuple):
-    """A model to be measured. `first` is the first token of a text, as the model cuts it."""
+    """A model to be measured. `first` is the first token of a text, as the model cuts it; its confidence was fitted on `fitted_on`."""
 
     label: str
     engine: Engine
     first: Callable[[str], object] = first_word
+    fitted_on: frozenset[str] = frozenset()
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     """What became of one hole. The draft is the engine's own, with verification unless said otherwise, before anything is trimmed."""
 
+    repository: str
     language: str
     kind: str
     exact: bool  # character by character
+    right: bool  # all of the draft, or the rest of the line, begins the middle: what the confidence speaks of
     similarity: float
     first_token: bool
     parses: bool | None  # no more syntax errors than the file itself has; None: no draft, or no grammar
@@ -69,9 +73,11 @@ def fill(contender: Contender, case: Case) -> Outcome:
     draft = contender.engine.infill(case.request(verify=True), StopFlag())
     unverified = contender.engine.infill(case.request(verify=False), StopFlag())
     return Outcome(
+        repository=case.file.repo,
         language=case.file.language,
         kind=case.hole.kind,
         exact=draft.text == case.middle,
+        right=right_part(draft.text, case.middle).verdict == "right",
         similarity=similarity(draft.text, case.middle),
         first_token=contender.first(draft.text) == contender.first(case.middle),
         parses=_parses(case, draft.text) if draft.text else None,

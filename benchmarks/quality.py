@@ -15,8 +15,8 @@ from mercury_lsp.settings import Settings
 
 T = TypeVar("T")
 
-THRESHOLDS = (0.0, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 SHOWN_FROM = Settings().min_confidence  # what the server shows when nobody set anything
+THRESHOLDS = tuple(sorted({0.0, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, SHOWN_FROM}))
 _SINGLE_LINE = ("rest", "line")
 
 
@@ -28,9 +28,10 @@ class Quality(msgspec.Struct, frozen=True, kw_only=True):
     kinds: dict[str, Score]
     languages: dict[str, Score]
     cells: dict[str, dict[str, Score]]  # by language and kind
-    reliability_holes: list[Bin]  # right: the hole's very text
+    # Only of repositories on which the confidence was not fitted. Right: all of what is shown begins the middle, or the rest of the line.
+    reliability_holes: list[Bin]
     reliability_single_line: list[Bin]
-    reliability_typing: list[Bin]  # right: all of it, or the rest of the line
+    reliability_typing: list[Bin]  # of whatever is shown at any threshold
     typing: list[Typing]  # by threshold
     typing_languages: dict[str, Typing]  # at the server's own threshold
 
@@ -41,6 +42,7 @@ class Measured(NamedTuple):
     label: str
     outcomes: list[Outcome]
     replays: list[Replay]
+    fitted_on: frozenset[str] = frozenset()  # the repositories from which the confidence was learnt
 
 
 class Compared(msgspec.Struct, frozen=True, kw_only=True):
@@ -53,6 +55,7 @@ class Compared(msgspec.Struct, frozen=True, kw_only=True):
 def summed_up(measured: Measured) -> Quality:
     """All figures."""
     outcomes, replays = measured.outcomes, measured.replays
+    unseen = [each for each in outcomes if each.repository not in measured.fitted_on]
     by_language = _grouped(outcomes, lambda each: each.language)
     typed = _grouped(replays, lambda each: each.language)
     return Quality(
@@ -61,8 +64,8 @@ def summed_up(measured: Measured) -> Quality:
         kinds={kind: score(group) for kind, group in _by_kind(outcomes).items()},
         languages={language: score(group) for language, group in by_language.items()},
         cells={language: {kind: score(cell) for kind, cell in _by_kind(group).items()} for language, group in by_language.items()},
-        reliability_holes=_reliability(outcomes),
-        reliability_single_line=_reliability(_single_line(outcomes)),
+        reliability_holes=_reliability(unseen),
+        reliability_single_line=_reliability(_single_line(unseen)),
         reliability_typing=reliability(judged(replays)),
         typing=[typing(replays, threshold) for threshold in THRESHOLDS] if replays else [],
         typing_languages={language: typing(group, SHOWN_FROM) for language, group in typed.items()},
@@ -91,7 +94,7 @@ def compared(one: Measured, other: Measured) -> list[Compared]:
 
 
 def _reliability(outcomes: Sequence[Outcome]) -> list[Bin]:
-    return reliability((each.confidence, each.exact) for each in outcomes if not each.empty)
+    return reliability((each.confidence, each.right) for each in outcomes if not each.empty)
 
 
 def _single_line(outcomes: Sequence[Outcome]) -> list[Outcome]:

@@ -89,13 +89,16 @@ def _by_language(label: str, quality: Quality, everything: Score) -> Table:
 def _reliability(label: str, quality: Quality) -> Table:
     tables = (quality.reliability_holes, quality.reliability_single_line, quality.reliability_typing)
     by_low = [{each.low: each for each in bins} for bins in tables]
-    columns = ("confidence", "holes filled", "exact", "single-line holes", "exact", "shown while typing", "right")
+    columns = ("confidence", "holes filled", "right", "single-line holes", "right", "shown while typing", "right")
     rows = [
         [f"{low:.1f}–{high:.1f}", *(text for bins in by_low for text in _bin(bins.get(low)))]
         for low, high in sorted({(each.low, each.high) for bins in tables for each in bins})
     ]
     errors = ", ".join(percent(calibration_error(bins)) for bins in tables)
-    note = f"Right while typing: the whole suggestion, or its first line. Calibration errors: {errors}."
+    note = (
+        "Right: the whole suggestion, or its first line, is what follows. Shown while typing: at any threshold. "
+        f"Only repositories on which the confidence was not fitted. Calibration errors: {errors}."
+    )
     return Table(f"{label}: reliability of the confidence", columns, rows, note)
 
 

@@ -1,7 +1,8 @@
 """Replays lines of a file being typed, and a user who accepts what is right. Knows the server's suggestions, no message and no model.
 
-One pass types every key and accepts nothing; what is shown at each cursor is recorded with its confidence. What a user saves at any
-threshold follows from that: an accepted text equals what would have been typed, so the cursors after it are the same.
+One pass for each threshold types every key and accepts nothing; what is shown at each cursor is recorded. What a user saves follows from
+that: an accepted text equals what would have been typed, so the cursors after it are the same. The engine is asked once for each hole,
+however many passes come to it.
 
 The user
 - types a key for each character; a line break and the indentation after it are one key, for editors indent;
@@ -15,9 +16,9 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import msgspec
 
@@ -29,7 +30,7 @@ from mercury_lsp.ask import InlineCompletionAsk
 from mercury_lsp.params import Change, Identifier, Position
 from mercury_lsp.session import Session, Snapshot
 from mercury_lsp.settings import Settings
-from mercury_lsp.suggest import Suggester
+from mercury_lsp.suggest import Suggester, Suggestion
 from mercury_lsp.worker import Worker
 
 NO_DEADLINE_MS = 60_000  # as long as a setting may be: results must not depend on how busy the machine is
@@ -39,21 +40,32 @@ _FOLDER = PurePosixPath("/replay")
 
 
 class Cursor(msgspec.Struct, frozen=True, kw_only=True):
-    """What was shown before a key, "" for nothing. `draft` numbers the engine's drafts; `asked`: this one was made here."""
+    """What was shown before a key, "" for nothing. `suggestion` numbers what was shown: it is the same while it is typed through."""
 
     at: int  # characters typed
     shown: str
-    confidence: float
-    draft: int
-    asked: bool
+    confidence: float  # when it first appeared
+    suggestion: int
+
+
+class Pass(msgspec.Struct, frozen=True, kw_only=True):
+    """A stretch typed with what is likely enough being shown."""
+
+    threshold: float
+    cursors: tuple[Cursor, ...]
+    asks: int  # of the engine
 
 
 class Replay(msgspec.Struct, frozen=True, kw_only=True):
-    """A stretch that was typed to its end."""
+    """A stretch that was typed to its end, once for each threshold."""
 
+    repository: str
     language: str
     text: str
-    cursors: tuple[Cursor, ...]
+    passes: tuple[Pass, ...]
+
+    def at(self, threshold: float) -> Pass:
+        return next(each for each in self.passes if each.threshold == threshold)
 
 
 Verdict = Literal["right", "part", "wrong"]
@@ -138,7 +150,7 @@ def typing(replays: Sequence[Replay], threshold: float) -> Typing:
         right=verdicts.count("right"),
         part=verdicts.count("part"),
         wrong=verdicts.count("wrong"),
-        asks=sum(cursor.asked for each in replays for cursor in each.cursors),
+        asks=sum(each.at(threshold).asks for each in replays),
     )
 
 
@@ -151,21 +163,21 @@ def saved(replays: Sequence[Replay], threshold: float) -> list[tuple[float, floa
 class _Typed(NamedTuple):
     pressed: int
     accepted: int
-    verdicts: dict[int, Verdict]  # by draft, where it was seen first
+    verdicts: dict[int, Verdict]  # by suggestion, where it was seen first
 
 
 def _typed(replay: Replay, threshold: float, acceptable: Sequence[Verdict]) -> _Typed:
     """One user's way through a stretch, who accepts what is `acceptable`."""
-    cursors = {cursor.at: cursor for cursor in replay.cursors}
+    cursors = {cursor.at: cursor for cursor in replay.at(threshold).cursors}
     verdicts: dict[int, Verdict] = {}
     at = pressed = accepted = 0
     while at < len(replay.text):
         pressed += 1
         key = _key(replay.text, at)
         cursor = cursors.get(at)
-        if cursor is not None and cursor.shown and cursor.confidence >= threshold:
+        if cursor is not None and cursor.shown:
             part = right_part(cursor.shown, replay.text[at:])
-            verdicts.setdefault(cursor.draft, part.verdict)
+            verdicts.setdefault(cursor.suggestion, part.verdict)
             if part.verdict in acceptable and len(part.text) > len(key):
                 accepted, key = accepted + 1, part.text
         at += len(key)
@@ -173,88 +185,96 @@ def _typed(replay: Replay, threshold: float, acceptable: Sequence[Verdict]) -> _
 
 
 def judged(replays: Sequence[Replay]) -> list[tuple[float, bool]]:
-    """(confidence, right) of every suggestion where it appeared, for the reliability table."""
+    """(confidence, right) of every suggestion where it appeared, whatever threshold it was shown at, for the reliability table."""
     pairs = []
     for replay in replays:
-        seen: set[int] = set()
-        for cursor in replay.cursors:
-            if cursor.shown and cursor.draft not in seen:
-                seen.add(cursor.draft)
-                pairs.append((cursor.confidence, right_part(cursor.shown, replay.text[cursor.at :]).verdict == "right"))
+        first: dict[tuple[int, str], float] = {}
+        for each in replay.passes:
+            seen: set[int] = set()
+            for cursor in each.cursors:
+                if cursor.shown and cursor.suggestion not in seen:
+                    seen.add(cursor.suggestion)
+                    first.setdefault((cursor.at, cursor.shown), cursor.confidence)
+        pairs += [(confidence, right_part(shown, replay.text[at:]).verdict == "right") for (at, shown), confidence in first.items()]
     return pairs
 
 
 # ------------------------------------------------------------------------------------------------ the pass
 
 
-class _Recorder:
-    """An engine that remembers what it said last."""
+class _Remembering:
+    """An engine that is asked once for each hole."""
 
     def __init__(self, engine: Engine) -> None:
         self.name = engine.name
-        self.drafts = 0
-        self.confidence = 0.0
+        self.asks = 0
         self._engine = engine
+        self._drafts: dict[InfillRequest, Draft] = {}
 
     def infill(self, request: InfillRequest, stop: StopFlag) -> Draft:
-        draft = self._engine.infill(request, stop)
-        self.drafts, self.confidence = self.drafts + 1, draft.confidence
-        return draft
+        self.asks += 1
+        hole = msgspec.structs.replace(request, deadline=None)
+        if hole not in self._drafts:
+            self._drafts[hole] = self._engine.infill(request, stop)
+        return self._drafts[hole]
 
 
-def replay(engine: Engine, stretch: Stretch, deadline_ms: int = NO_DEADLINE_MS) -> Replay:
+def replay(engine: Engine, stretch: Stretch, thresholds: Sequence[float], deadline_ms: int = NO_DEADLINE_MS) -> Replay:
     """Type a stretch into its file, of which all the rest stands there already. Raises what the engine raises."""
-    cursors = asyncio.run(_cursors(_Recorder(engine), stretch, deadline_ms))
-    return Replay(language=stretch.file.language, text=stretch.file.text[stretch.start : stretch.end], cursors=tuple(cursors))
+    remembering = _Remembering(engine)
+    return Replay(
+        repository=stretch.file.repo,
+        language=stretch.file.language,
+        text=stretch.file.text[stretch.start : stretch.end],
+        passes=tuple(asyncio.run(_pass(remembering, stretch, threshold, deadline_ms)) for threshold in thresholds),
+    )
 
 
-async def _cursors(recorder: _Recorder, stretch: Stretch, deadline_ms: int) -> list[Cursor]:
+async def _pass(engine: _Remembering, stretch: Stretch, threshold: float, deadline_ms: int) -> Pass:
     """On the way the server goes: its session, its thread for the engine, its reuse of what is typed through."""
-    session, worker = Session(), Worker(lambda _: recorder, asyncio.get_running_loop())
-    root = _FOLDER / stretch.file.repo
-    uri = (root / stretch.file.path).as_uri()
+    session, worker = Session(), Worker(lambda _: engine, asyncio.get_running_loop())
     suggester = Suggester(session, worker)
-    suggester.settings, suggester.roots = Settings(deadline_ms=deadline_ms, min_confidence=0.0), [str(root)]
-    before, after = stretch.file.text[: stretch.start], stretch.file.text[stretch.end :]
-    session.open(uri, "", 0, before + after)
-    cursors = []
+    suggester.settings, suggester.roots = Settings(deadline_ms=deadline_ms, min_confidence=threshold), [root(stretch)]
+    cursors: list[Cursor] = []
+    asks = engine.asks
     try:
         await worker.load(EngineConfig())
-        for version, typed in enumerate(_growing(stretch.file.text[stretch.start : stretch.end])):
-            session.change(uri, version, [Change(before + typed + after)])
-            position = _end_of(before + typed)
-            snapshot = session.snapshot(uri, position.line, position.character)
-            assert snapshot is not None
-            drafts = recorder.drafts
-            items = await suggester.items(InlineCompletionAsk(Identifier(uri), position), snapshot)
-            cursors.append(
-                Cursor(
-                    at=len(typed),
-                    shown=_completion(items[0], snapshot) if items else "",
-                    confidence=recorder.confidence,
-                    draft=recorder.drafts,
-                    asked=recorder.drafts > drafts,
-                )
-            )
+        for at, snapshot in typed(session, stretch):
+            ask = InlineCompletionAsk(Identifier(snapshot.uri), Position(snapshot.line, snapshot.character_of(snapshot.column)))
+            found = await suggester.suggestion(ask, snapshot)
+            cursors.append(_cursor(at, found, cursors[-1] if cursors else None))
     finally:
         worker.close()
-    return cursors
+    return Pass(threshold=threshold, cursors=tuple(cursors), asks=engine.asks - asks)
 
 
-def _growing(text: str) -> list[str]:
-    """What is typed before each key."""
-    grown = [""]
-    for key in keys(text)[:-1]:
-        grown.append(grown[-1] + key)
-    return grown
+def _cursor(at: int, found: Suggestion | None, last: Cursor | None) -> Cursor:
+    number, confidence = (last.suggestion, last.confidence) if last else (0, 0.0)
+    if found is not None and found.confidence is not None:
+        number, confidence = number + 1, found.confidence
+    return Cursor(at=at, shown=found.item.completion if found else "", confidence=confidence, suggestion=number)
+
+
+def root(stretch: Stretch) -> str:
+    """The workspace's folder while it is typed."""
+    return str(_FOLDER / stretch.file.repo)
+
+
+def typed(session: Session, stretch: Stretch) -> Iterator[tuple[int, Snapshot]]:
+    """Type a stretch into its file, which is opened first: before each key the characters that are there, and the document."""
+    whole = stretch.file.text
+    before, text, after = whole[: stretch.start], whole[stretch.start : stretch.end], whole[stretch.end :]
+    uri = (PurePosixPath(root(stretch)) / stretch.file.path).as_uri()
+    session.open(uri, "", 0, before + after)
+    at = 0
+    for version, key in enumerate(keys(text)):
+        session.change(uri, version, [Change(before + text[:at] + after)])
+        position = _end_of(before + text[:at])
+        snapshot = session.snapshot(uri, position.line, position.character)
+        assert snapshot is not None
+        yield at, snapshot
+        at += len(key)
 
 
 def _end_of(text: str) -> Position:
     return Position(text.count("\n"), utf16.units(text[text.rfind("\n") + 1 :]))
-
-
-def _completion(item: dict[str, Any], snapshot: Snapshot) -> str:
-    """What an item puts in at the cursor, of a line with which it replaces some or all of the one there."""
-    start, end = (snapshot.column_of(item["range"][edge]["character"]) for edge in ("start", "end"))
-    text: str = item["insertText"]
-    return text[snapshot.column - start : len(text) - (end - snapshot.column)]

@@ -96,7 +96,7 @@ class Turn(msgspec.Struct, frozen=True):
 class InfillRequest(msgspec.Struct, frozen=True, kw_only=True):
     """Fill the hole between `prefix` and `suffix`.
 
-    The texts use `\\n` only. They may be longer than the model can see: the engine cuts them to its layout, the prefix from the
+    The texts use `\n` only. They may be longer than the model can see: the engine cuts them to its layout, the prefix from the
     left and the suffix from the right. For the prefix cache to hold between keystrokes their far ends should move in coarse steps.
     """
 
@@ -114,11 +114,37 @@ class InfillRequest(msgspec.Struct, frozen=True, kw_only=True):
     verify: bool = True  # False: commitment goes by confidence alone, without the causal forward
 
 
+class RewriteRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """Rewrite a region: as the edits that led here suggest, or as the instruction says.
+
+    The region is whole lines without the last line break; texts use `\n` only. What follows the region begins with a line break.
+    """
+
+    prefix: str
+    region: str
+    suffix: str
+    path: str = ""
+    cursor: int | None = None  # a place in the region
+    history: tuple[PastEdit, ...] = ()  # the latest last
+    instruction: str = ""  # `engine.instructions` has the wordings that the default model knows best
+    related: tuple[Related, ...] = ()
+    deadline: float | None = None  # `time.monotonic()` seconds
+
+
+class Piece(msgspec.Struct, frozen=True):
+    """A committed token of a draft, and how sure the engine is of the draft as far as that."""
+
+    length: int  # characters of the draft's text up to and with this token; of one that adds none, all of them
+    probability: float  # the model's own, after the tokens before it
+    confidence: float  # that the user would write the text so far; never more than that of the piece before
+    word: float  # the same, and that no word goes on after it
+
+
 class Draft(msgspec.Struct, frozen=True, kw_only=True):
     """What the engine yields. `text` is valid as it stands, however the decoding ended."""
 
     text: str
-    confidence: float  # geometric mean of the committed tokens' probabilities, 0..1; 0 where `text` is empty
+    confidence: float  # that `text` is what the user would write next, no word going on after it; 0 where `text` is empty
     tokens: int  # committed, the end-of-middle token included
     denoise_steps: int  # forwards over a masked block
     forwards: int  # all forwards after prefill, verification included
@@ -126,6 +152,7 @@ class Draft(msgspec.Struct, frozen=True, kw_only=True):
     latency_ms: float
     ended: Literal["end", "line", "length", "deadline", "stopped"]  # why decoding ended
     model: str
+    pieces: tuple[Piece, ...] = ()  # none from an engine that says nothing of its tokens
 
 
 class Engine(Protocol):
@@ -147,7 +174,7 @@ class EngineConfig(msgspec.Struct, frozen=True, kw_only=True):
     model: str = "quicksilver-135m"  # a catalogued name, or `scripted:FILE`
     url: str | None = None  # a remote engine's base URL instead of a local model
     threads: int | None = None  # None: physical cores − 1, at least 1
-    dtype: Literal["auto", "float32", "bfloat16"] = "auto"
+    dtype: Literal["auto", "float32", "bfloat16", "int8"] = "auto"  # int8: the compiled graph, where its library is installed
 
 
 def load_engine(config: EngineConfig) -> Engine:

@@ -1,7 +1,7 @@
 """The prefix cache: keys and values of committed positions, kept between requests. Knows ids and positions, no text and no model.
 
-    slot.ids      p0 p1 p2 … p41 │            committed: their keys and values are those of a causal reading
-    slot.keys     k0 k1 k2 … k41 │ x42 … x49  beyond the mark: a block being denoised, overwritten at will
+    ids      p0 p1 p2 … p41 │            committed: their keys and values are those of a causal reading
+    keys     k0 k1 k2 … k41 │ x42 … x49  beyond the mark: a block being denoised, overwritten at will
 
 A request takes the slot whose ids share the longest run with its own from the start, and everything after that run is given up.
 """
@@ -27,8 +27,9 @@ class CacheSlot:
         self.capacity = -(-capacity // _LENGTH_STEP) * _LENGTH_STEP
         self.ids: list[int] = []
         self.used_at = 0
-        self._keys = torch.zeros(config.layers, config.kv_heads, self.capacity, config.head_dim, dtype=dtype)
-        self._values = torch.zeros_like(self._keys)
+        self._config, self._dtype = config, dtype
+        # Taken when first asked for, in the layout of the path that asks; a slot is used by one path only.
+        self._held: tuple[Tensor, Tensor] | None = None
 
     def write(self, layer: int, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
         """Write rows' keys and values [rows, kv_heads, head_dim] behind the mark; returns views of all up to them, and a little beyond.
@@ -36,10 +37,24 @@ class CacheSlot:
         Shapes returned: [kv_heads, committed + rows rounded up, head_dim]; what lies beyond the rows is finite. `ids` stay as they are.
         """
         start, end = len(self.ids), len(self.ids) + len(keys)
-        self._keys[layer, :, start:end] = keys.transpose(0, 1)
-        self._values[layer, :, start:end] = values.transpose(0, 1)
         length = -(-end // _LENGTH_STEP) * _LENGTH_STEP
-        return self._keys[layer, :, :length], self._values[layer, :, :length]
+        held_keys, held_values = self._memory(self._config.kv_heads, self.capacity)
+        held_keys[layer, :, start:end] = keys.transpose(0, 1)
+        held_values[layer, :, start:end] = values.transpose(0, 1)
+        return held_keys[layer, :, :length], held_values[layer, :, :length]
+
+    def pages(self, size: int, spare: int) -> tuple[Tensor, Tensor]:
+        """Keys and values of all layers, for a path that writes them by itself: [layers, pages, kv_heads, size, head_dim].
+
+        Position p lies on page p // size. There is room for `spare` positions beyond the capacity.
+        """
+        return self._memory(-(-(self.capacity + spare) // size), self._config.kv_heads, size)
+
+    def _memory(self, *shape: int) -> tuple[Tensor, Tensor]:
+        if self._held is None:
+            whole = (self._config.layers, *shape, self._config.head_dim)
+            self._held = torch.zeros(whole, dtype=self._dtype), torch.zeros(whole, dtype=self._dtype)
+        return self._held
 
     def commit(self, ids: Sequence[int]) -> None:
         """Say that the first rows last written are `ids`, read causally: they are committed from now on."""

@@ -27,6 +27,11 @@ def parser() -> argparse.ArgumentParser:
     # Suppressed, so that its absence here does not undo one that stands before the command.
     complete.add_argument("--model", metavar="NAME", type=_text, default=argparse.SUPPRESS, help=model)
 
+    context = commands.add_parser("context", help="show what the model would get in a file, and what is left out")
+    context.add_argument("place", metavar="FILE:LINE:COL", help="as for `complete`")
+    context.add_argument("--model", metavar="NAME", type=_text, default=argparse.SUPPRESS, help=model)
+    context.set_defaults(module="show_context")
+
     pull = commands.add_parser("pull", help="fetch a model")
     pull.add_argument("model", metavar="MODEL", nargs="?", type=_text, help="which one; the default model if not given")
     pull.add_argument("--from-file", metavar="PATH", type=_text, help="take it from a file that was fetched by other means")

@@ -29,7 +29,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             args = arguments.parser().parse_args(argv)
             if args.command is None:
                 return _serve(args)
-            code: int = importlib.import_module(f"mercury_lsp.{args.command}").run(args)
+            module = getattr(args, "module", args.command)
+            code: int = importlib.import_module(f"mercury_lsp.{module}").run(args)
             return code
         finally:
             sys.stdout.flush()

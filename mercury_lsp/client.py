@@ -11,7 +11,10 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
+from mercury_lsp.definitions import LANGUAGES
+from mercury_lsp.languages import suffixes_of
 from mercury_lsp.settings import SECTION
+from mercury_lsp.walk import RULES
 
 if TYPE_CHECKING:
     from mercury_lsp.protocol import Protocol
@@ -34,6 +37,17 @@ async def configuration(protocol: Protocol) -> object:
         _log.warning("no configuration from the client: %s", str(error) or type(error).__name__)
         return None
     return answer[0] if isinstance(answer, list) and answer else None
+
+
+async def watch_files(protocol: Protocol) -> None:
+    """Have the client say what happens to source files on disk, and to the rules of which may be read."""
+    globs = [f"**/*.{{{','.join(suffixes_of(LANGUAGES))}}}", *(f"**/{name}" for name in RULES)]
+    options = {"watchers": [{"globPattern": glob} for glob in globs]}
+    registration = {"id": str(uuid.uuid4()), "method": types.WORKSPACE_DID_CHANGE_WATCHED_FILES, "registerOptions": options}
+    try:
+        await protocol.send_request_async(types.CLIENT_REGISTER_CAPABILITY, {"registrations": [registration]})
+    except Exception as error:
+        _log.warning("the client does not watch files: %s", str(error) or type(error).__name__)
 
 
 async def progress(ls: MercuryServer, title: str, work: Coroutine[None, None, None]) -> None:

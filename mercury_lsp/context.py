@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
-from engine.api import InfillRequest
+from engine.api import InfillRequest, Related
 from mercury_lsp.boundary import stays_at
 from mercury_lsp.languages import language_of
 from mercury_lsp.prose import open_string
@@ -28,13 +28,17 @@ SUFFIX_STEP = 2048
 _OPENERS = (":", "{", "(", "[", "=>", "->", " do", " then", " else", " begin", "|>")
 
 
-def infill_request(snapshot: Snapshot, settings: Settings, trigger: Trigger, roots: Sequence[str] = ()) -> InfillRequest:
-    """`roots` are the workspace's folders. Only a request that comes while typing has a deadline, counted from now."""
+def infill_request(
+    snapshot: Snapshot, settings: Settings, trigger: Trigger, roots: Sequence[str] = (), related: Sequence[Related] = ()
+) -> InfillRequest:
+    """`roots` are the workspace's folders, `related` what else bears on the hole. Only a request that comes while typing has a deadline,
+    counted from now."""
     multiline = settings.multiline and wants_lines(snapshot, trigger)
     return InfillRequest(
         prefix=_encodable(near_prefix(snapshot.before)),
         suffix=_encodable(near_suffix(snapshot.after)),
         path=shown_path(snapshot.path, roots),
+        related=tuple(Related(piece.path, _encodable(piece.text)) for piece in related),
         multiline=multiline,
         dedent=dedent(snapshot) if multiline else None,
         deadline=time.monotonic() + settings.deadline_ms / 1000 if trigger == "automatic" else None,

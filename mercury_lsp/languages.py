@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from pathlib import PurePosixPath
 from types import MappingProxyType
 
@@ -125,6 +126,11 @@ def language_of(language_id: str, path: str) -> str:
     lowered = language_id.strip().lower()
     named = _IDS.get(lowered, lowered)
     return named if named in _NAMES else _by_name(path)
+
+
+def suffixes_of(languages: Container[str]) -> list[str]:
+    """The endings of file names that stand for one of `languages`."""
+    return [suffix for suffix, language in _SUFFIXES.items() if language in languages]
 
 
 def _by_name(path: str) -> str:

@@ -4,6 +4,8 @@ shown at              retu‸            rn total
 the user types        return t‸        answer   otal
 and deletes again     retur‸           answer   n total
 or goes elsewhere     retry‸           none, and it is dropped
+
+Where only a part of a draft was shown, what comes after it is kept for when that is used up.
 """
 
 from __future__ import annotations
@@ -24,14 +26,19 @@ class Rest(msgspec.Struct, frozen=True):
 
     text: str
     draft: Draft  # whose rest it is
-    shown: bool  # False: a draft as the engine gave it, of which nothing could be shown so far
+    start: int  # where in the draft's text `text` begins; of what is shown only as a measure
+    shown: bool  # False: as the engine gave it, and not shown so far
 
 
 class _Last(msgspec.Struct, frozen=True):
-    before: str  # the text around the cursor where it was shown
+    before: str  # the text around the cursor where `text` begins
     after: str
     multiline: bool
-    rest: Rest
+    draft: Draft
+    text: str  # the draft's, or what it came to
+    start: int  # where in the draft's text `text` begins
+    shown_from: int  # what of `text` is shown
+    shown_to: int
 
 
 class Reuse:
@@ -42,12 +49,23 @@ class Reuse:
 
     def remember(self, document: str, before: str, after: str, multiline: bool, draft: Draft) -> None:
         if draft.text:
-            self._last[document] = _Last(before, after, multiline, Rest(draft.text, draft, shown=False))
+            self._last[document] = _Last(before, after, multiline, draft, draft.text, 0, 0, 0)
 
-    def show(self, document: str, before: str, after: str, completion: str) -> None:
-        """`completion` is what the last draft came to here: from now on only that counts."""
-        if (last := self._last.get(document)) is not None:
-            self._last[document] = _Last(before, after, last.multiline, Rest(completion, last.rest.draft, shown=True))
+    def show(self, document: str, before: str, after: str, completion: str, end: int | None = None) -> None:
+        """`completion` is what the last draft came to here: from now on only that counts, and then the draft's text from `end` on."""
+        last = self._last.get(document)
+        if last is None:
+            return
+        last = _reaching(last, before, after, own=end is not None) or msgspec.structs.replace(
+            last, before=before, after=after, text="", start=0 if end is None else end - len(completion), shown_from=0, shown_to=0
+        )
+        typed = len(before) - len(last.before)
+        self._last[document] = msgspec.structs.replace(
+            last,
+            text=last.text[:typed] + completion + ("" if end is None else last.draft.text[end:]),
+            shown_from=last.shown_from if last.shown_to else typed,
+            shown_to=typed + len(completion),
+        )
 
     def forget(self, document: str) -> None:
         self._last.pop(document, None)
@@ -55,57 +73,74 @@ class Reuse:
     def match(self, document: str, before: str, after: str, *, complete: bool = False, multiline: bool = False) -> Rest | None:
         """What is left of the last suggestion at this cursor; None where the engine must be asked.
 
-        `complete`: only something to show, of a draft that ended by itself, and had leave for several lines if `multiline` – somebody
-        asks for more than a hurried one.
+        `complete`: only something to show, of a draft that ended by itself, was shown to its end, and had leave for several lines if
+        `multiline` – somebody asks for more than a hurried one.
         """
         last = self._last.get(document)
         if last is None:
             return None
-        text = _rest(last, before, after)
-        if text is None:
+        left = _left(last, before, after)
+        if left is None:
             self.forget(document)
             return None
-        if not text and before == last.before + last.rest.text:
+        start, end = left
+        if start == len(last.text) and before == last.before + last.text:
             return None
-        hurried = last.rest.draft.ended not in ("end", "line", "length") or multiline > last.multiline
-        if complete and (hurried or not text or not last.rest.shown):
+        shown = last.shown_from <= start < last.shown_to
+        text = last.text[start : min(end, last.shown_to) if shown else end]
+        hurried = last.draft.ended not in ("end", "line", "length") or multiline > last.multiline
+        if complete and (hurried or not text or not shown or last.shown_to < len(last.text)):
             return None
-        return msgspec.structs.replace(last.rest, text=text)
+        return Rest(text, last.draft, last.start + start, shown)
 
 
-def _rest(last: _Last, before: str, after: str) -> str | None:
-    """What to put between `before` and `after` to get what was shown, or as much of it as can be; None where they do not agree."""
+def _reaching(last: _Last, before: str, after: str, *, own: bool) -> _Last | None:
+    """`last`, where what is shown next only goes on with it, so that deleting leads back through all of it; None where it does not.
+
+    `own`: the next is the draft's own text. What is not must not come where it would be judged anew.
+    """
+    typed = len(before) - len(last.before)
+    goes_on = typed >= last.shown_to and (before, after) == (last.before + last.text[:typed], last.after)
+    return last if goes_on and (own or (last.shown_to and not last.shown_from)) else None
+
+
+def _left(last: _Last, before: str, after: str) -> tuple[int, int] | None:
+    """Where of `last.text` is to be put between `before` and `after` to get what it was, or as much of it as can be; None where they do
+    not agree."""
     if not before.startswith(last.before) or not after.endswith(last.after):
         return None
     typed, added = before[len(last.before) :], after[: len(after) - len(last.after)]
-    rest = _untyped(last.rest.text, typed)
-    if rest is None or not added:
-        return rest
+    start = _typed(last.text, typed)
+    if start is None or not added:
+        return None if start is None else (start, len(last.text))
     # Typing a bracket or a quote makes editors put its partner after the cursor.
     if not typed:
         return None
-    return rest[: len(rest) - len(added)] if rest.endswith(added) else _up_to(added, rest, before)
+    rest = last.text[start:]
+    length = len(rest) - len(added) if rest.endswith(added) else _up_to(added, rest, before)
+    return None if length is None else (start, start + length)
 
 
-def _untyped(text: str, typed: str) -> str | None:
-    """`text` without `typed`, None where it does not begin so. Editors indent blank lines, which are empty in `text`."""
+def _typed(text: str, typed: str) -> int | None:
+    """How much of `text` is `typed`, None where it does not begin so. Editors indent blank lines, which are empty in `text`."""
     for same in (typed, _INDENTED_BLANK.sub("", typed)):
         if text.startswith(same):
-            return text[len(same) :]
+            return len(same)
     above = same.rstrip(" \t")
     if not above.endswith("\n") or not text.startswith(above):
         return None
     rest = text[len(above) :]
-    return rest if rest.startswith("\n") else ""  # the next line stands further left than the editor's indentation
+    return len(above) if rest.startswith("\n") else len(text)  # the next line stands further left than the editor's indentation
 
 
-def _up_to(added: str, rest: str, before: str) -> str | None:
-    """`rest` as far as the closer that the editor has `added` already: what comes after it has to wait until that is typed over."""
+def _up_to(added: str, rest: str, before: str) -> int | None:
+    """How much of `rest` goes before the closer that the editor has `added` already: what comes after has to wait until that is typed
+    over."""
     closers = added.lstrip()
     if not _CLOSERS.issuperset("".join(closers.split())):
         return None
     at = overlap.first_closer(rest, before[before.rfind("\n") + 1 :])
     if at is None:  # it was left open
-        return rest
+        return len(rest)
     space = added[: len(added) - len(closers)]
-    return rest[: at - len(space)] if rest[at] == closers[:1] and rest[:at].endswith(space) else None
+    return at - len(space) if rest[at] == closers[:1] and rest[:at].endswith(space) else None

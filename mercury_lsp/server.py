@@ -20,7 +20,9 @@ from engine.api import Engine, EngineConfig, MercuryError
 from mercury_lsp import __version__, client, parent, stdio
 from mercury_lsp import settings as configuration
 from mercury_lsp.ask import inline_completion_ask
+from mercury_lsp.choice import Choice
 from mercury_lsp.params import Changes, Command, DidOpen, OnDocument, read
+from mercury_lsp.project import Project
 from mercury_lsp.protocol import Protocol, converter
 from mercury_lsp.session import Session
 from mercury_lsp.suggest import ACCEPTED, Suggester
@@ -46,6 +48,8 @@ class MercuryServer(LanguageServer):
 
     protocol: Protocol
     suggester: Suggester
+    project: Project
+    choice: Choice
 
     def __init__(self, load: Callable[[EngineConfig], Engine], overrides: Mapping[str, Any]) -> None:
         super().__init__("mercury-lsp", __version__, protocol_cls=Protocol, converter_factory=converter)
@@ -68,7 +72,11 @@ class MercuryServer(LanguageServer):
         self._exit_code = loop.create_future()
         output = stdio.Writer(writer, self.hung_up)
         self.protocol.set_writer(output)
-        self.suggester = Suggester(self.session, Worker(self._load, loop))
+        worker = Worker(self._load, loop)
+        self.project = Project(self.session, lambda: worker.busy)
+        self.suggester = Suggester(self.session, worker)
+        self.choice = Choice(self.project.indexing)
+        self.suggester.related = lambda snapshot, settings: self.choice.related(snapshot, settings, self.suggester.roots)
         with client.logging_to(self, loop):
             reading = asyncio.ensure_future(stdio.read_frames(reader, self.protocol.receive))
             reading.add_done_callback(self._stream_ended)
@@ -77,6 +85,7 @@ class MercuryServer(LanguageServer):
             finally:
                 reading.cancel()
                 self.suggester.worker.close()
+                self.project.close()
                 output.close()
                 await output.wait_closed()
 
@@ -126,6 +135,7 @@ class MercuryServer(LanguageServer):
             self._settings_read.set()
         settings = self.suggester.settings
         await self._load_engine(EngineConfig(model=settings.model, url=settings.engine_url))
+        self.project.start()  # not before: loading is what a user waits for
 
     def _read_settings(self, said: object) -> None:
         if said is not None:
@@ -184,13 +194,15 @@ async def inline_completion(ls: MercuryServer, params: object) -> dict[str, Any]
 def initialize(ls: MercuryServer, params: types.InitializeParams) -> None:
     said = ls.protocol.initialize_params
     folders = said.get("workspaceFolders") or [{"uri": said.get("rootUri") or ""}]
-    ls.suggester.roots = _paths(folders)
+    _set_roots(ls, _paths(folders))
     if params.process_id is not None and params.process_id > 0:
         parent.watch(params.process_id, ls.hung_up)
 
 
 def initialized(ls: MercuryServer, _: object) -> None:
     ls.begin(ls.configure())
+    if ls.client_can("workspace", "didChangeWatchedFiles", "dynamicRegistration"):
+        ls.begin(client.watch_files(ls.protocol))
 
 
 def did_change_configuration(ls: MercuryServer, params: object) -> None:
@@ -201,7 +213,11 @@ def did_change_configuration(ls: MercuryServer, params: object) -> None:
 def did_change_workspace_folders(ls: MercuryServer, params: object) -> None:
     event = _mapping(_mapping(params).get("event"))
     gone = _paths(event.get("removed"))
-    ls.suggester.roots = [root for root in ls.suggester.roots if root not in gone] + _paths(event.get("added"))
+    _set_roots(ls, [root for root in ls.suggester.roots if root not in gone] + _paths(event.get("added")))
+
+
+def did_change_watched_files(ls: MercuryServer, params: object) -> None:
+    ls.project.touched(_paths(_mapping(params).get("changes")))
 
 
 def did_open(ls: MercuryServer, params: object) -> None:
@@ -210,6 +226,7 @@ def did_open(ls: MercuryServer, params: object) -> None:
         ls.session.open(document.uri, document.language_id, document.version, document.text)
     except ValueError as error:
         raise JsonRpcInvalidParams(f"{document.uri}: {error}") from None
+    ls.project.opened(document.uri)
 
 
 def did_change(ls: MercuryServer, params: object) -> None:
@@ -220,17 +237,24 @@ def did_change(ls: MercuryServer, params: object) -> None:
         ls.session.change(document.uri, document.version, read(params, Changes).content_changes)
     except JsonRpcInvalidParams:
         ls.session.close(document.uri)
+        ls.project.closed(document.uri)
         raise
+    ls.project.changed(document.uri)
 
 
 def did_save(ls: MercuryServer, params: object) -> None:
-    """Nothing to do: the text is known."""
+    """The text is known; but some clients watch no files, and what was saved may be the rules of what is read."""
+    uri = read(params, OnDocument).text_document.uri
+    with contextlib.suppress(ValueError):
+        ls.project.touched([path_of(uri)])
 
 
 def did_close(ls: MercuryServer, params: object) -> None:
     uri = read(params, OnDocument).text_document.uri
     ls.session.close(uri)
     ls.suggester.forget(key_of(uri))
+    ls.choice.forget(key_of(uri))
+    ls.project.closed(uri)
 
 
 def execute_command(ls: MercuryServer, params: object) -> None:
@@ -246,6 +270,7 @@ HANDLERS: Mapping[str, Callable[[MercuryServer, Any], Coroutine[Any, Any, Any] |
     types.INITIALIZED: initialized,
     types.WORKSPACE_DID_CHANGE_CONFIGURATION: did_change_configuration,
     types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS: did_change_workspace_folders,
+    types.WORKSPACE_DID_CHANGE_WATCHED_FILES: did_change_watched_files,
     types.WORKSPACE_EXECUTE_COMMAND: execute_command,
     types.TEXT_DOCUMENT_DID_OPEN: did_open,
     types.TEXT_DOCUMENT_DID_CHANGE: did_change,
@@ -268,6 +293,11 @@ def build(load: Callable[[EngineConfig], Engine], overrides: Mapping[str, Any] |
     for command in COMMANDS:
         server.command(command)(execute_command)  # only for the list in the capabilities
     return server
+
+
+def _set_roots(ls: MercuryServer, roots: list[str]) -> None:
+    ls.suggester.roots = roots
+    ls.project.look_through(roots)
 
 
 def _mapping(value: object) -> Mapping[str, Any]:

@@ -6,12 +6,17 @@ Item ids count up; a client gives one back when its suggestion was accepted.
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+import msgspec
+
+from engine.api import Related
 from mercury_lsp import indent, popup, present
 from mercury_lsp.ask import InlineCompletionAsk
-from mercury_lsp.context import infill_request
+from mercury_lsp.context import Trigger, infill_request
 from mercury_lsp.languages import language_of
+from mercury_lsp.portion import Portion, portions
 from mercury_lsp.privacy import Privacy
 from mercury_lsp.reuse import Rest, Reuse
 from mercury_lsp.session import Session, Snapshot
@@ -21,15 +26,25 @@ from mercury_lsp.trees import Trees
 from mercury_lsp.worker import Worker
 
 ACCEPTED = "mercury.didAcceptCompletionItem"
+# Parts of a draft that are put into the document to see whether they can stand there; the longest nearly always can.
+_TRIES = 3
+
+
+class Suggestion(msgspec.Struct, frozen=True):
+    """What to show at a cursor."""
+
+    item: present.Item
+    confidence: float | None  # None: it was shown before, and this is what is left of it
 
 
 class Suggester:
-    """`settings` and `roots`, the workspace's folders, are the server's to set."""
+    """`settings`, `roots` (the workspace's folders) and `related` (what else bears on a cursor) are the server's to set."""
 
     def __init__(self, session: Session, worker: Worker) -> None:
         self.worker = worker
         self.settings = Settings()
         self.roots: list[str] = []
+        self.related: Callable[[Snapshot, Settings], Sequence[Related]] = lambda snapshot, settings: ()
         self._session = session
         self._privacy = Privacy()
         self._reuse = Reuse()
@@ -38,16 +53,21 @@ class Suggester:
 
     async def items(self, ask: InlineCompletionAsk, snapshot: Snapshot) -> list[dict[str, Any]]:
         """`InlineCompletionItem`s for the cursor of `snapshot`; none where nothing may or can be shown. Raises what the engine raises."""
+        suggestion = await self.suggestion(ask, snapshot)
+        return [] if suggestion is None else [self._to_protocol(suggestion.item, snapshot)]
+
+    async def suggestion(self, ask: InlineCompletionAsk, snapshot: Snapshot) -> Suggestion | None:
+        """The same, before it is an answer."""
         if not self._may_read(snapshot) or snapshot.line != ask.position.line:
-            return []
+            return None
         rest = await self._rest(ask, snapshot)
-        if rest is None or not self._session.is_current(snapshot):
-            return []
-        item = self._kept(snapshot, rest.text) if rest.shown else self._presented(ask, snapshot, rest)
+        if rest is None or not rest.text or not self._session.is_current(snapshot):
+            return None
+        found = self._kept(snapshot, rest.text) if rest.shown else self._presented(ask, snapshot, rest)
         selected = _selected(ask, snapshot)
-        if item is None or (selected is not None and not popup.extends(item, selected, snapshot.column)):
-            return []
-        return [self._to_protocol(item, snapshot)]
+        if found is None or (selected is not None and not popup.extends(found.item, selected, snapshot.column)):
+            return None
+        return found
 
     def forget(self, document: str) -> None:
         """The document was closed."""
@@ -61,7 +81,8 @@ class Suggester:
 
     async def _rest(self, ask: InlineCompletionAsk, snapshot: Snapshot) -> Rest | None:
         """What is left of the last suggestion, or else a new draft."""
-        request = infill_request(snapshot, self.settings, "explicit" if ask.explicit else "automatic", self.roots)
+        trigger: Trigger = "explicit" if ask.explicit else "automatic"
+        request = infill_request(snapshot, self.settings, trigger, self.roots, self.related(snapshot, self.settings))
         document, before, after = snapshot.document, snapshot.before, snapshot.after
         known = self._reuse.match(document, before, after, complete=ask.explicit, multiline=request.multiline)
         if known is not None:
@@ -71,25 +92,34 @@ class Suggester:
         if draft is None:
             return None
         self._reuse.remember(document, before, after, request.multiline, draft)
-        return Rest(draft.text, draft, shown=False)
+        return Rest(draft.text, draft, 0, shown=False)
 
-    def _kept(self, snapshot: Snapshot, completion: str) -> present.Item | None:
+    def _kept(self, snapshot: Snapshot, completion: str) -> Suggestion:
         """The rest of what is shown already, as it is: to judge it again would make it flicker."""
         line, column = snapshot.line_text, snapshot.column
-        return present.inserted(snapshot.line, line[:column], completion, line[column:]) if completion else None
+        return Suggestion(present.inserted(snapshot.line, line[:column], completion, line[column:]), None)
 
-    def _presented(self, ask: InlineCompletionAsk, snapshot: Snapshot, rest: Rest) -> present.Item | None:
-        if not ask.explicit and rest.draft.confidence < self.settings.min_confidence:
-            return None  # who asks with a key sees the best there is
+    def _presented(self, ask: InlineCompletionAsk, snapshot: Snapshot, rest: Rest) -> Suggestion | None:
+        """The longest part of a draft that is likely enough and can stand in the document."""
+        for part in itertools.islice(self._parts(ask, snapshot, rest), _TRIES):
+            item = self._item(ask, snapshot, part.text)
+            if item is not None:
+                self._reuse.show(snapshot.document, snapshot.before, snapshot.after, item.completion, _end(rest, part, item))
+                return Suggestion(item, part.confidence)
+        return None
+
+    def _parts(self, ask: InlineCompletionAsk, snapshot: Snapshot, rest: Rest) -> Iterator[Portion]:
+        if ask.explicit:  # who asks with a key sees the best there is
+            return iter([Portion(rest.text, rest.draft.confidence)])
+        line = snapshot.line_text[: snapshot.column]
+        return portions(rest.draft, rest.start, rest.start + len(rest.text), self.settings.min_confidence, line)
+
+    def _item(self, ask: InlineCompletionAsk, snapshot: Snapshot, text: str) -> present.Item | None:
         language = language_of(snapshot.language, snapshot.path)
         tree = self._trees.tree(snapshot.document, snapshot.text, language)
         if tree is None and has_grammar(language):
             language = ""  # else it would be parsed once more, and given up once more
-        style = _style(ask)
-        item = present.item(snapshot.text, snapshot.line, snapshot.column, rest.text, language=language, tree=tree, style=style)
-        if item is not None:
-            self._reuse.show(snapshot.document, snapshot.before, snapshot.after, item.completion)
-        return item
+        return present.item(snapshot.text, snapshot.line, snapshot.column, text, language=language, tree=tree, style=_style(ask))
 
     def _to_protocol(self, item: present.Item, snapshot: Snapshot) -> dict[str, Any]:
         start, end = ({"line": item.line, "character": snapshot.character_of(column)} for column in (item.start, item.end))
@@ -98,6 +128,12 @@ class Suggester:
             "range": {"start": start, "end": end},
             "command": {"title": "Accept suggestion", "command": ACCEPTED, "arguments": [str(next(self._ids))]},
         }
+
+
+def _end(rest: Rest, part: Portion, item: present.Item) -> int | None:
+    """Where in the draft's text `item` ends, None where it is no longer the draft's own text, or where that may not go on here."""
+    goes_on = rest.start + len(rest.text) == len(rest.draft.text)
+    return rest.start + len(part.text) if goes_on and item.completion == part.text else None
 
 
 def _selected(ask: InlineCompletionAsk, snapshot: Snapshot) -> popup.Selected | None:

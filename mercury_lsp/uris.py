@@ -17,3 +17,8 @@ def path_of(uri: str) -> str:
     parts = urlsplit(uri)
     local = parts.scheme == "file" and parts.netloc != "localhost"
     return (local and to_fs_path(uri)) or unquote(parts.path)
+
+
+def file_key(uri: str) -> str:
+    """One key for a file, open or not: its path; of a document that is none the document's own key. Raises `ValueError`."""
+    return path_of(uri) if urlsplit(uri).scheme == "file" else key_of(uri)

@@ -56,6 +56,11 @@ class Worker:
         self._thread = threading.Thread(target=self._run, name="engine", daemon=True)
         self._thread.start()
 
+    @property
+    def busy(self) -> bool:
+        """Whether the engine fills a hole. May be asked on any thread."""
+        return self._running is not None
+
     async def load(self, config: EngineConfig) -> None:
         """Load an engine in place of the one before. Raises what loading raises; there is no engine then.
 

@@ -66,9 +66,7 @@ _SENTENCES = tuple(
     " code together.; The dog barked loudly at the mailman.; It is what it is and we have to live with it.; The new version is faster,"
     " smaller and it has less bugs.; Can you do this?".split("; ")
 )
-_MANNERS = tuple(
-    "more polite; shorter; more formal; friendlier; clearer; in the past tense; in simpler words; as a question; more confident".split("; ")
-)
+_MANNERS = tuple("more polite; shorter; more formal; friendlier; clearer; in the past tense; in simpler words; more confident".split("; "))
 _LISTS = tuple(
     "vegetables; European capitals; musical instruments; programming languages; healthy breakfasts; team sports; farm animals; board"
     " games; uses for a paper clip; indoor plants; good habits; books for beginners in programming; renewable sources of energy; names"
@@ -100,7 +98,7 @@ _FOLLOW_UPS = (
 _TALK = "{talk}"
 _TEMPLATES: tuple[tuple[float, str], ...] = (
     (3, "Explain {idea} in two sentences."), (3, "Explain {idea} in simple words."), (2, "How does {idea} work? Keep it short."),
-    (2, "Why does {idea} matter? Answer briefly."), (1, "Write a short paragraph about {idea}."), (1, "Tell me one fact about {idea}."),
+    (2, "Why is it good to know about {idea}?"), (1, "Write a short paragraph about {idea}."), (1, "Tell me one fact about {idea}."),
     (4, "What is {concept}?"), (4, "Explain {concept} in two or three sentences."), (2, "When would I use {concept}?"),
     (2, "What is {concept} in {language}? Be brief."), (2, "What does {tool} do?"), (1, "Give me an example of how to use {tool}."),
     (6, "Write a {language} function that {function}."), (2, "Write a {language} function that {function}. Only show the code."),

@@ -24,6 +24,7 @@ _FIRST = re.compile(r".+?[.!?](?=\s|$)", re.DOTALL)
 def explanation(source: Source, rng: random.Random) -> tuple[Turn, Turn] | None:
     """A question about one of the file's documented functions, and its answer; None where there is none that is short enough."""
     found = [each for each in functions(source) if is_documented(source, each) and each.end - each.top <= _LONGEST]
+    found = [each for each in found if not each.name.lower().startswith("test")]
     for function in rng.sample(found, min(4, len(found))):
         answer = _answer(source, function)
         if answer:

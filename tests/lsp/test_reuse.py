@@ -101,6 +101,39 @@ def test_only_what_was_shown_counts() -> None:
     assert match(reuse, "x =  1‸") is None
 
 
+def partly(marked: str, text: str, shown: str) -> Reuse:
+    """Of `text`, the draft, only the beginning was shown."""
+    before, _, after = marked.partition(CURSOR)
+    reuse = Reuse()
+    reuse.remember(URI, before, after, False, draft(text))
+    reuse.show(URI, before, after, shown, len(shown))
+    return reuse
+
+
+def test_what_was_left_out_comes_when_what_was_shown_is_used_up() -> None:
+    reuse = partly("x = ‸", "foo(a, b)", "foo")
+    assert match(reuse, "x = f‸") == "oo"
+    found = reuse.match(URI, "x = foo", "")
+    assert found is not None
+    assert (found.text, found.start, found.shown) == ("(a, b)", 3, False)
+    reuse.show(URI, "x = foo", "", "(a", 5)
+    assert match(reuse, "x = foo(‸") == "a"
+    found = reuse.match(URI, "x = foo(a, ", "")
+    assert found is not None
+    assert (found.text, found.start, found.shown) == ("b)", 7, False)
+    assert match(reuse, "x = f‸") == "oo(a"  # and back through all that was shown
+    assert match(reuse, "x = foo(a, b)‸") is None
+
+
+def test_what_was_left_out_is_no_answer_to_who_asks_for_more() -> None:
+    assert match(partly("x = ‸", "foo(a)", "foo"), "x = f‸", complete=True) is None
+    assert match(partly("x = ‸", "foo(a)", "foo(a)"), "x = f‸", complete=True) == "oo(a)"
+
+
+def test_what_was_left_out_goes_up_to_the_closer_that_the_editor_puts_there() -> None:
+    assert match(partly("x = ‸", "foo(a)", "foo"), "x = foo(‸)") == "a"
+
+
 def test_a_draft_of_which_nothing_was_shown_is_there_still() -> None:
     reuse = Reuse()
     reuse.remember(URI, "x = ", "", False, draft("f(1"))

@@ -16,14 +16,14 @@ def test_every_setting() -> None:
     said = {
         "model": "m",
         "deadlineMs": 20,
-        "minConfidence": 0.5,
+        "minConfidence": 0.25,
         "multiline": False,
         "languages": {"*": False, "go": True},
         "engine": {"url": "http://127.0.0.1:1"},
     }
     reading = read(said)
     assert (reading.bad, reading.unknown) == ((), ())
-    assert reading.settings == Settings("m", 20, 0.5, False, {"*": False, "go": True}, "http://127.0.0.1:1")
+    assert reading.settings == Settings("m", 20, 0.25, False, {"*": False, "go": True}, "http://127.0.0.1:1")
     assert read({"engine.url": "http://127.0.0.1:1"}).settings.engine_url == "http://127.0.0.1:1"
 
 

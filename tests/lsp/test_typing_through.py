@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import msgspec
 import pytest
 from lsp_client import Client, accept, cut, in_process, scripted
 
-from engine.api import Draft, InfillRequest, StopFlag
+from engine.api import Draft, InfillRequest, Piece, StopFlag
 from engine.scripted import ScriptedEngine
 
 CASES: list[dict[str, Any]] = json.loads(Path(__file__).with_name("presentation.json").read_text(encoding="utf-8"))
@@ -86,7 +87,7 @@ class Editor:
 
 
 def editing(client: Client, marked: str, language: str = "python", **habits: bool) -> Editor:
-    client.initialize()
+    client.initialize({"minConfidence": 0.5})
     return Editor(client, marked, language, **habits)
 
 
@@ -208,6 +209,61 @@ def test_who_asks_with_a_key_sees_an_unlikely_draft_too() -> None:
         assert client.items(0, 4, kind=2) == []
         (item,) = client.items(0, 4, kind=1)
         assert item["insertText"] in ("x = alpha", "x = beta")
+
+
+class Weighing(ScriptedEngine):
+    """Says how likely each of its tokens is: `foo~0.9 ¦ (a, b)~0.5` has two."""
+
+    def infill(self, request: InfillRequest, stop: StopFlag) -> Draft:
+        draft = super().infill(request, stop)
+        length, sure, pieces = 0, 1.0, []
+        tokens = re.findall(r"(.+?)~([.0-9]+)(?: ¦ |$)", draft.text)
+        for token, chance in tokens:
+            length, sure = length + len(token), sure * float(chance)
+            pieces.append(Piece(length, float(chance), sure, sure))
+        text = "".join(token for token, _ in tokens)
+        return msgspec.structs.replace(draft, text=text, confidence=sure if text else 0.0, pieces=tuple(pieces))
+
+
+def weighing(*drafts: str) -> Client:
+    return in_process(lambda _: Weighing([*drafts, *["ZZZ~1"] * 20]))
+
+
+def test_what_is_likely_is_shown_and_the_rest_when_that_is_there() -> None:
+    with weighing("foo~0.9 ¦ (a, b)~0.3 ¦ .bar~1") as client:
+        editor = editing(client, "x = ‸\n")
+        assert editor.item() == "x = foo\n"
+        editor.type("fo")
+        assert editor.item() == "x = foo\n"
+        editor.type("o")
+        assert editor.item() is None  # nor is the engine asked: it would say the same
+        editor.type("(")
+        assert editor.item() == "x = foo(a, b).bar\n"  # one of its five characters makes the token likelier
+        editor.delete(2)
+        assert editor.item() == "x = foo(a, b).bar\n"  # what was shown comes back
+        editor.type("o(a, b).bar")
+        assert editor.item() == "x = foo(a, b).barZZZ\n"
+
+
+def test_another_text_after_the_likely_part_drops_the_rest_at_once() -> None:
+    with weighing("foo~0.9 ¦ (a)~0.3") as client:
+        editor = editing(client, "x = ‸\n")
+        assert editor.item() == "x = foo\n"
+        editor.type("foo[")
+        assert editor.item() == "x = foo[ZZZ\n"
+
+
+def test_who_asks_with_a_key_sees_all_of_it() -> None:
+    with weighing("foo~0.9 ¦ (a)~0.3", "foo~0.9 ¦ (a)~0.3") as client:
+        editor = editing(client, "x = ‸\n")
+        assert editor.item() == "x = foo\n"
+        assert editor.item(kind=1) == "x = foo(a)\n"
+        assert editor.item() == "x = foo(a)\n"
+
+
+def test_a_part_that_cannot_stand_there_gives_way_to_a_shorter_one() -> None:
+    with weighing("foo~0.9 ¦ ; x)~0.9 ¦  y~0.1") as client:
+        assert editing(client, "int f() { return a(‸); }\n", "c").item() == "int f() { return a(foo); }\n"
 
 
 def test_a_popup_hides_it_only_while_it_says_something_else() -> None:

@@ -1,0 +1,68 @@
+"""Which way to compute a model is the fastest on this machine, by a trial. Knows no file."""
+
+from __future__ import annotations
+
+import importlib.util
+import time
+from collections.abc import Callable, Sequence
+
+import torch
+
+from engine.cache import CacheSlot
+from engine.canvas import clean_and_blocks
+from engine.config import DenseConfig
+from engine.models.dense import LayerWeights
+from engine.models.transformer import float_dtype, kept_dtype, without_layers
+
+# A few layers of the default model's size, more than a core's own cache holds, and a usual forward.
+_CONFIG = DenseConfig(
+    layers=4, width=576, heads=9, kv_heads=3, head_dim=64, mlp=1536, vocab=64, rope_theta=1e5, norm_eps=1e-5, max_positions=1024
+)  # fmt: skip
+_ROWS, _CACHED, _ROUNDS = 16, 512, 8
+
+
+def fastest_dtype() -> torch.dtype:
+    """int8, the graph, where its library is installed, runs on this CPU and is faster than torch."""
+    floats = float_dtype()
+    if importlib.util.find_spec("openvino") is None:
+        return floats
+    return min(_trial((floats, torch.int8)).items(), key=lambda item: item[1])[0]
+
+
+@torch.inference_mode()
+def _trial(dtypes: Sequence[torch.dtype]) -> dict[torch.dtype, float]:
+    """The least time of each, in turns, so that whatever else the machine does hits all alike. What fails has none."""
+    forwards = {}
+    for dtype in dtypes:
+        try:
+            forwards[dtype] = _forward(dtype)
+            forwards[dtype]()
+        except (RuntimeError, IndexError):  # the library's ways to say that it cannot use this CPU: an error, or a result of no rows
+            forwards.pop(dtype, None)
+    least = dict.fromkeys(forwards, float("inf"))
+    for _ in range(_ROUNDS):
+        for dtype, forward in forwards.items():
+            started = time.perf_counter()
+            forward()
+            least[dtype] = min(least[dtype], time.perf_counter() - started)
+    return least
+
+
+def _forward(dtype: torch.dtype) -> Callable[[], object]:
+    """A forward of random weights."""
+    c = _CONFIG
+    kept = kept_dtype(dtype)
+    read = torch.float32 if dtype == torch.int8 else dtype
+    model = without_layers(c, dtype, torch.randn(c.vocab, c.width).to(kept), torch.ones(c.width, dtype=kept), range(8))
+
+    def random(out: int, into: int) -> torch.Tensor:
+        return (torch.randn(out, into) * into**-0.5).to(read)
+
+    norm = torch.ones(c.width, dtype=read)
+    qkv, o, gate_up, down = random(960, c.width), random(c.width, c.width), random(2 * c.mlp, c.width), random(c.width, c.mlp)
+    for _ in range(c.layers):
+        model.add_layer(LayerWeights(attention_norm=norm, qkv=qkv, o=o, mlp_norm=norm, gate_up=gate_up, down=down))
+    slot = CacheSlot(c, _CACHED + _ROWS, model.dtype)
+    slot.commit([0] * _CACHED)
+    rows = clean_and_blocks([0] * _ROWS, _CACHED)
+    return lambda: model.forward(rows, slot)

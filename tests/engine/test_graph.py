@@ -1,0 +1,161 @@
+"""The int8 graph against its definition, torch: bare it gives the same numbers, rounded it stays near, and no row feels its neighbours."""
+
+from __future__ import annotations
+
+import itertools
+import sys
+
+import pytest
+import torch
+from holes import holes
+from test_decode import both_ways, fresh_slot, nearest, never
+
+from engine.api import EngineConfig
+from engine.cache import CacheSlot
+from engine.canvas import Rows, block_alone, clean_and_blocks
+from engine.config import DenseConfig
+from engine.decode import prefill
+from engine.engine import LocalEngine
+from engine.models.dense import DenseTransformer, LayerWeights
+from engine.models.graph import GraphTransformer
+from engine.models.transformer import Transformer
+
+HOLES = 60
+TEXT = "def area(width, height):\n    '''The area of a rectangle.'''\n    return width * height\n\n\n" * 6
+
+
+@pytest.fixture(scope="module")
+def rounded() -> LocalEngine:
+    return LocalEngine.load(EngineConfig(dtype="int8", threads=1))
+
+
+# ------------------------------------------------------------------------------------------------ bare
+
+
+@pytest.mark.parametrize("switches", [{}, {"qk_norm": True}, {"qkv_bias": True}], ids=["plain", "norms", "biases"])
+def test_unrounded_it_is_the_torch_model(switches: dict[str, bool]) -> None:
+    """Every way that rows are laid, one after the other over one cache."""
+    models = _twins(**switches)
+    slots = [CacheSlot(models[0].config, 400, torch.float32) for _ in models]
+    ids = torch.randint(99, (300,)).tolist()
+
+    def compare(rows: Rows) -> None:
+        one, other = (model.head(model.forward(rows, slot)) for model, slot in zip(models, slots, strict=True))
+        assert one.shape == other.shape
+        assert float((one - other).abs().max() / one.abs().max()) < 1e-5
+
+    with torch.inference_mode():
+        compare(clean_and_blocks(ids[:130], 0))
+        for slot in slots:
+            slot.commit(ids[:130])
+        compare(clean_and_blocks(ids[130:131], 130))
+        for length in 16, 32:
+            compare(block_alone(torch.tensor(ids[130 : 130 + length]), 130))
+        for clean, anchors in (
+            (10, [2]),
+            (10, [2, 9]),
+            (30, [20]),
+            (56, [20, 55]),
+            (61, [60]),
+            (100, [0, 50, 99]),
+            (20, [1, 2, 3, 4]),
+            (26, [25, 25, 25]),
+        ):
+            compare(clean_and_blocks(ids[130 : 130 + clean], 130, anchors, 6, 5))
+        for slot in slots:
+            slot.commit(ids[130:133])
+        compare(clean_and_blocks(ids[133:140], 133, [2], 6, 5))
+
+
+def _twins(**switches: bool) -> tuple[Transformer, Transformer]:
+    torch.manual_seed(1)
+    c = DenseConfig(
+        layers=3, width=48, heads=6, kv_heads=2, head_dim=16, mlp=80, vocab=99, rope_theta=1e4, norm_eps=1e-5, max_positions=512, **switches
+    )  # fmt: skip
+
+    def random(*shape: int) -> torch.Tensor:
+        return torch.randn(shape) * 0.3
+
+    embedding, final_norm, head = random(c.vocab, c.width), 1 + random(c.width), random(c.vocab, c.width)
+    models = DenseTransformer(c, embedding, final_norm, head), GraphTransformer(c, embedding, final_norm, head, sample=None)
+    qkv = (c.heads + 2 * c.kv_heads) * c.head_dim
+    for _ in range(c.layers):
+        layer = LayerWeights(
+            attention_norm=1 + random(c.width),
+            qkv=random(qkv, c.width),
+            o=random(c.width, c.heads * c.head_dim),
+            mlp_norm=1 + random(c.width),
+            gate_up=random(2 * c.mlp, c.width),
+            down=random(c.width, c.mlp),
+            qkv_bias=random(qkv) if c.qkv_bias else None,
+            q_norm=1 + random(c.head_dim) if c.qk_norm else None,
+            k_norm=1 + random(c.head_dim) if c.qk_norm else None,
+        )
+        for model in models:
+            model.add_layer(layer)
+    return models
+
+
+# ------------------------------------------------------------------------------------------------ rounded
+
+
+def test_verified_decoding_equals_greedy_causal_decoding(rounded: LocalEngine) -> None:
+    """Token for token, ties and all: a row's result is the same to the last bit in whatever company."""
+    for request in holes(HOLES, multiline=True):
+        verified, greedy = both_ways(rounded, request)
+        assert verified.ids == greedy.ids, request.prefix[-60:]
+
+
+@torch.inference_mode()
+def test_a_row_is_the_same_in_any_company_and_after_any_cache(rounded: LocalEngine) -> None:
+    ids = rounded.tokenizer.encode(TEXT)[:140]
+    transformer = rounded.decoder.transformer
+    together = _read(rounded, ids, (96, 44))
+    for cuts in (96, 1, 43), (96, 8, 36), (40, 100), (96, *[1] * 6, 24, 14):
+        assert torch.equal(_read(rounded, ids, cuts)[96:], together[96:]), cuts
+    slot = fresh_slot(rounded)
+    prefill(rounded.decoder, slot, ids[:96], never)
+    beside = transformer.forward(clean_and_blocks(ids[96:110], 96, [3, 9], 8, rounded.layout.mask_id), slot)
+    assert torch.equal(beside[:14], together[96:110])
+
+
+def _read(engine: LocalEngine, ids: list[int], cuts: tuple[int, ...]) -> torch.Tensor:
+    """Hidden states of `ids`, read in as many forwards as there are cuts."""
+    slot, hidden = fresh_slot(engine), []
+    for length in cuts:
+        part = ids[len(slot.ids) : len(slot.ids) + length]
+        hidden.append(engine.decoder.transformer.forward(clean_and_blocks(part, len(slot.ids)), slot))
+        slot.commit(part)
+    return torch.cat(hidden)
+
+
+@torch.inference_mode()
+def test_slots_do_not_mix(rounded: LocalEngine) -> None:
+    here, there = (rounded.tokenizer.encode(text) for text in (TEXT[:120], TEXT[40:200]))
+    alone = [_read(rounded, ids, (len(ids),)) for ids in (here, there)]
+    slots, hidden = [fresh_slot(rounded), fresh_slot(rounded)], [[], []]  # type: ignore[var-annotated]
+    for start in range(0, max(len(here), len(there)), 5):
+        for number, ids in enumerate((here, there)):
+            if part := ids[start : start + 5]:
+                hidden[number].append(rounded.decoder.transformer.forward(clean_and_blocks(part, start), slots[number]))
+                slots[number].commit(part)
+    for number in range(2):
+        assert torch.equal(torch.cat(hidden[number]), alone[number])
+
+
+@torch.inference_mode()
+def test_it_stays_near_the_unrounded_model(engine: LocalEngine, rounded: LocalEngine) -> None:
+    """Of 2,057 rows of prompts it kept 94 % of the best ids, 99.5 % where that was surer than 0.5; bfloat16 keeps 96 and 99.9 %."""
+    same, sure = [], []
+    for request in itertools.islice(holes(40), 10, 18):
+        ids = engine.prompt_ids(nearest(request))
+        theirs, ours = (each.decoder.transformer.head(_read(each, ids, (len(ids),))) for each in (engine, rounded))
+        same.append(ours.argmax(-1) == theirs.argmax(-1))
+        sure.append(theirs.softmax(-1).amax(-1) > 0.5)
+    kept = torch.cat(same).float()
+    assert kept.mean() > 0.9 and kept[torch.cat(sure)].mean() > 0.985
+
+
+def test_the_library_does_not_bring_its_telemetry(rounded: LocalEngine) -> None:
+    """A package that can report how its makers' tools are used, and that importing the library would import."""
+    assert sys.modules["openvino"] and not [name for name in sys.modules if name.startswith("openvino_telemetry.")]

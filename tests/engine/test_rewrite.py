@@ -1,0 +1,46 @@
+"""Rewriting a region with the default model: whole, cached like a hole, interrupted without loss, and clear about what it cannot do."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from engine import engine as engine_module
+from engine.api import PastEdit, RequestInvalid, RewriteRequest, StopFlag
+from engine.engine import LocalEngine
+
+REQUEST = RewriteRequest(
+    prefix="def area(width, height):\n",
+    region="    product = width * height\n    return product",
+    suffix="\n\n\nprint(area(2, 3))\n",
+    path="area.py",
+    history=(PastEdit("area.py", "-def area(w, h):\n+def area(width, height):"),),
+)
+
+
+def test_it_ends_by_itself_and_the_cache_changes_nothing(engine: LocalEngine) -> None:
+    first = engine.rewrite(REQUEST, StopFlag())
+    again = engine.rewrite(REQUEST, StopFlag())
+    assert first.ended == "end" and first.text == again.text and first.prefill_tokens > again.prefill_tokens == 0
+    assert 0 < first.confidence <= 1
+
+
+def test_text_that_stays_is_read_in_bulk(engine: LocalEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine_module, "_KEEP", 1000.0)
+    kept = engine.rewrite(REQUEST, StopFlag())
+    assert kept.text == REQUEST.region and kept.forwards <= 2 < kept.tokens
+
+
+def test_a_region_that_is_too_long_is_refused(engine: LocalEngine) -> None:
+    long = RewriteRequest(prefix="", region="total = total + 1\n" * 200, suffix="")
+    with pytest.raises(RequestInvalid, match="choose fewer lines"):
+        engine.rewrite(long, StopFlag())
+
+
+def test_a_deadline_or_a_stop_ends_it(engine: LocalEngine) -> None:
+    late = RewriteRequest(prefix="", region=REQUEST.region, suffix="", deadline=time.monotonic())
+    assert engine.rewrite(late, StopFlag()).ended == "deadline"
+    stop = StopFlag()
+    stop.set()
+    assert engine.rewrite(REQUEST, stop).ended == "stopped"
