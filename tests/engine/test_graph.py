@@ -16,6 +16,7 @@ from engine.canvas import Rows, block_alone, clean_and_blocks
 from engine.config import DenseConfig
 from engine.decode import prefill
 from engine.engine import LocalEngine
+from engine.models.balance import Balance
 from engine.models.dense import DenseTransformer, LayerWeights
 from engine.models.graph import GraphTransformer
 from engine.models.transformer import Transformer
@@ -68,6 +69,18 @@ def test_unrounded_it_is_the_torch_model(switches: dict[str, bool]) -> None:
 
 
 def _twins(**switches: bool) -> tuple[Transformer, Transformer]:
+    c, tables, layers = _random_model(**switches)
+    return _with_layers(DenseTransformer(c, *tables), layers), _with_layers(GraphTransformer(c, *tables, sample=None), layers)
+
+
+def _with_layers(model: Transformer, layers: list[LayerWeights]) -> Transformer:
+    for layer in layers:
+        model.add_layer(layer)
+    return model
+
+
+def _random_model(**switches: bool) -> tuple[DenseConfig, list[torch.Tensor], list[LayerWeights]]:
+    """Its embedding, final norm and head, and its layers; no norm is of ones and no bias of zeros, so that all are seen to be used."""
     torch.manual_seed(1)
     c = DenseConfig(
         layers=3, width=48, heads=6, kv_heads=2, head_dim=16, mlp=80, vocab=99, rope_theta=1e4, norm_eps=1e-5, max_positions=512, **switches
@@ -76,11 +89,9 @@ def _twins(**switches: bool) -> tuple[Transformer, Transformer]:
     def random(*shape: int) -> torch.Tensor:
         return torch.randn(shape) * 0.3
 
-    embedding, final_norm, head = random(c.vocab, c.width), 1 + random(c.width), random(c.vocab, c.width)
-    models = DenseTransformer(c, embedding, final_norm, head), GraphTransformer(c, embedding, final_norm, head, sample=None)
     qkv = (c.heads + 2 * c.kv_heads) * c.head_dim
-    for _ in range(c.layers):
-        layer = LayerWeights(
+    layers = [
+        LayerWeights(
             attention_norm=1 + random(c.width),
             qkv=random(qkv, c.width),
             o=random(c.width, c.heads * c.head_dim),
@@ -91,9 +102,28 @@ def _twins(**switches: bool) -> tuple[Transformer, Transformer]:
             q_norm=1 + random(c.head_dim) if c.qk_norm else None,
             k_norm=1 + random(c.head_dim) if c.qk_norm else None,
         )
-        for model in models:
-            model.add_layer(layer)
-    return models
+        for _ in range(c.layers)
+    ]
+    return c, [random(c.vocab, c.width), 1 + random(c.width), random(c.vocab, c.width)], layers
+
+
+@torch.inference_mode()
+@pytest.mark.parametrize("switches", [{}, {"qk_norm": True}, {"qkv_bias": True}], ids=["plain", "norms", "biases"])
+def test_balanced_weights_are_the_same_model_with_less_uneven_channels(switches: dict[str, bool]) -> None:
+    c, tables, layers = _random_model(**switches)
+    layers = [layer._replace(mlp_norm=layer.mlp_norm * torch.logspace(-1, 1, c.width)) for layer in layers]
+    balance = Balance(c, tables[0][:40])
+    balanced = [balance.layer(layer) for layer in layers]
+    one, other = (_with_layers(DenseTransformer(c, *tables), each) for each in (layers, balanced))
+    rows = clean_and_blocks(list(range(90)), 0)
+    theirs, ours = (model.forward(rows, CacheSlot(c, 128, torch.float32)) for model in (one, other))
+    assert float((ours - theirs).abs().max() / theirs.abs().max()) < 1e-4
+    for before, after in zip(layers, balanced, strict=True):
+        assert _unevenness(after.mlp_norm) < 0.9 * _unevenness(before.mlp_norm)
+
+
+def _unevenness(sizes: torch.Tensor) -> float:
+    return float(sizes.abs().log().std())
 
 
 # ------------------------------------------------------------------------------------------------ rounded

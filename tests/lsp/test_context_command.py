@@ -42,16 +42,17 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def shown(*arguments: str) -> dict[str, str]:
-    """What was printed, by the words of its headings."""
+    """What was printed, by the words of its headings; of several related pieces the first."""
     done = run(*arguments)
     assert done.returncode == 0, done.stderr
     parts = done.stdout.removeprefix("── ").split("\n── ")
-    return {heading.partition(" ·")[0]: text.removesuffix("\n") for heading, _, text in (part.partition(" ──\n") for part in parts)}
+    headed = [part.partition(" ──\n") for part in parts]
+    return {heading.partition(" ·")[0]: text.removesuffix("\n") for heading, _, text in reversed(headed)}
 
 
 def test_the_parts_of_a_prompt_and_what_is_left_out() -> None:
     parts = shown(PLACE)
-    assert list(parts) == ["path", "related", "suffix", "prefix", "left out"]
+    assert list(parts)[::-1] == ["path", "related", "suffix", "prefix", "left out"]
     assert parts["path"] == "main.py"
     assert parts["related"] == "shop.py\ndef total(items):\n    return sum(items)"
     assert parts["prefix"].endswith(f"before = before\n{BILL}") and parts["suffix"].startswith("\nafter = after\n")

@@ -17,7 +17,8 @@ from mercury_lsp.definitions import Source, definitions
 from mercury_lsp.index import View
 from mercury_lsp.indexing import Indexing
 from mercury_lsp.languages import language_of
-from mercury_lsp.related import ROOM, WINDOW, pieces, surroundings
+from mercury_lsp.regions import regions
+from mercury_lsp.related import ROOM, WINDOW, Piece, pieces, surroundings
 from mercury_lsp.session import Document, Snapshot
 from mercury_lsp.settings import Settings
 
@@ -103,9 +104,69 @@ def test_a_name_that_is_everywhere_says_nothing() -> None:
     assert chosen("total(‸", {f"/p/{name}/a.py": "def total(): ...\n" for name in "abcd"}) == []
 
 
-def test_the_head_of_the_file_where_the_model_does_not_see_it() -> None:
-    assert chosen("import os\n" + FAR + "x = ‸", {})[0] == ("/p/main.py", "import os")
-    assert chosen("import os\nx = ‸", {}) == []
+def filler(name: str, lines: int = 60) -> str:
+    return "".join(f"{name}_{number} = {number}\n" for number in range(lines))
+
+
+PARCEL = "weight = scale(parcel)\nprice = tariff(weight)\n"
+LIKE = "weight = scale(letter)\nprice = tariff(weight)\nstamp(letter, price)\nsend(letter)\n"
+
+
+def similar(marked: str, files: dict[str, str], before: tuple[Piece, ...] = ()) -> tuple[Piece, ...]:
+    """Pieces where `files` are open and nothing is defined."""
+    at = snapshot(marked)
+    view = View()
+    for path, text in ({"/p/main.py": at.text} | files).items():
+        view = view.with_document(path, regions(Source(path, path, "python"), text))
+    return pieces(at, surroundings(at, ROOTS), view, before)
+
+
+def test_what_came_next_in_a_place_of_another_document_that_looks_like_this_one() -> None:
+    text = filler("above", 10) + "import scale\nimport tariff\n\n" + LIKE + filler("below")
+    (piece,) = similar(PARCEL + "‸", {"/p/letters.py": text})
+    assert piece.source.path == "/p/letters.py" and "stamp(letter, price)\nsend(letter)\n" in piece.text
+    assert piece.text + "\n" in text
+
+
+def test_the_place_that_is_most_alike_is_chosen() -> None:
+    less = filler("above", 10) + "weight = scale(letter)\n" + filler("less")
+    more = filler("above", 10) + LIKE + filler("more")
+    for files in ({"/p/a.py": less, "/p/b.py": more}, {"/p/b.py": less, "/p/a.py": more}):
+        (piece,) = similar(PARCEL + "‸", files)
+        assert files[piece.source.path] == more
+
+
+def test_a_place_of_the_same_document_that_the_model_does_not_see() -> None:
+    text = filler("above", 10) + LIKE + filler("between", 100) + PARCEL + "‸"
+    (piece,) = similar(text, {})
+    assert piece.source.path == "/p/main.py" and "send(letter)" in piece.text
+    assert similar(LIKE + PARCEL + "‸\n" + LIKE, {}) == ()
+
+
+def test_no_place_of_a_document_in_another_language_or_project() -> None:
+    text = filler("above", 10) + LIKE + filler("below")
+    at = snapshot(PARCEL + "‸")
+    for path, language in (("/other/letters.py", "python"), ("/p/a.go", "go")):
+        view = View().with_document(path, regions(Source(path, path, language), text))
+        assert pieces(at, surroundings(at, ROOTS), view) == ()
+
+
+def test_a_place_stays_until_another_is_much_more_alike() -> None:
+    less = {"/p/a.py": filler("above", 10) + "weight = scale(letter)\n" + filler("less")}
+    first = similar(PARCEL + "‸", less)
+    as_little = {"/p/b.py": filler("above", 10) + "price = scale(letter)\n" + filler("more")}
+    assert similar(PARCEL + "‸", as_little | less, first) == first
+    (second,) = similar(PARCEL + "‸", less | {"/p/b.py": filler("above", 10) + LIKE + filler("more")}, first)
+    assert second.source.path == "/p/b.py"
+    assert similar(PARCEL + "‸", {"/p/a.py": filler("gone")}, first) == ()
+
+
+@given(st.text("ab \n_", max_size=400), st.integers(0, 400))
+def test_any_text_has_places(text: str, end: int) -> None:
+    document = regions(Source("a", "a", "python"), text.replace("a", "name").replace("b", "other"))
+    much, number = document.most_alike({"name", "nameother"}, range(end))
+    assert not much or document.names[number] & {"name", "nameother"}
+    assert document.sent(number, 200) in document.text
 
 
 @given(st.integers(1, 80), st.integers(1, 60), st.integers(0, 300))
@@ -113,10 +174,18 @@ def test_there_is_never_too_much(width: int, lines: int, above: int) -> None:
     body = "    " + "x" * width + "\n"
     files = {f"/p/{name}.py": f"def {name}(x):\n" + body * lines for name in ("first", "second", "third")}
     at = snapshot("import os\n" * above + "first(second(third(‸")
-    found = pieces(at, surroundings(at, ROOTS), view_of(files))
-    assert sum(len(piece.text) + len(piece.source.path) for piece in found) <= ROOM
+    view = view_of(files)
+    for path, text in files.items():
+        view = view.with_document(path, regions(Source(path, path, "python"), text))
+    found = pieces(at, surroundings(at, ROOTS), view)
+    assert sum(len(piece.text) + len(piece.source.path.removeprefix("/p/")) for piece in found) <= ROOM
     assert all(piece.text and not piece.text.endswith("\n") for piece in found)
-    assert all(piece.text in "import os\n" * above or piece.text + "\n" in files[piece.source.path] for piece in found)
+    assert all(piece.text in files[piece.source.path] for piece in found)
+
+
+def test_a_path_that_leaves_no_room() -> None:
+    path = f"/p/{'deep/' * 120}a.py"
+    assert chosen("total(‸", {path: "def total():\n    return 1\n" * 30}) == []
 
 
 # ------------------------------------------------------------------------------------------------ when they change
