@@ -11,11 +11,11 @@ from torch import Tensor
 from kernels.choice import Listed, allow_all_but
 from kernels.commit import Blocks, Rule
 from kernels.gpu.shapes import Shape
-from kernels.noise import Noise
+from kernels.noise import Noise, gumbel
 from kernels.ops import TWINS, Ops
 from kernels.qkv import Qkv, Turns
 from kernels.streams import Cached, seen_bits
-from kernels.weight import Kind, Weight, narrowed
+from kernels.weight import Kind, Weight, narrowed, product
 
 # ‖ours − exact‖ / ‖exact‖ that float32 sums and one rounding to the dtype allow, and what a rounded int4 weight adds.
 _ALLOWED = {torch.bfloat16: 4e-3, torch.float16: 6e-4}
@@ -104,12 +104,21 @@ def _choices(ops: Ops, shape: Shape, device: torch.device, dtype: torch.dtype, r
     for name, given in (("best", None), ("drawn", noise)):
         ours, exact = ops.choose(hidden, head, listed, allowed, given), TWINS.choose(hidden.double(), _exact(head), listed, allowed, given)
         other = (ours.ids != exact.ids)[picked]
-        # Another id is right where it is as good but for rounding. Of drawn ids, in a large vocabulary, a few may be.
-        torn = other & (exact.margin[picked] > slack) if given is None else other
-        yield Check(f"choice {kind}: {name} ids", float(torn.float().mean()), 0.0 if given is None else 0.1)
+        # Another id is right where it is as good but for rounding.
+        ahead = _ahead(hidden[picked].double(), _exact(head), picked, given, (exact.ids[picked], ours.ids[picked]))
+        torn = other & (ahead > slack)
+        yield Check(f"choice {kind}: {name} ids", float(torn.float().mean()), 0.0)
         same = picked[~other]
         yield Check(f"choice {kind}: {name} confidence", _off(ours.confidence[same], exact.confidence[same]), 2 * slack)
         yield Check(f"choice {kind}: {name} entropy", _off(ours.entropy[picked], exact.entropy[picked]), slack)
+
+
+def _ahead(hidden: Tensor, head: Weight, rows: Tensor, noise: Noise | None, pair: tuple[Tensor, Tensor]) -> Tensor:
+    """By how much the first id's score, noise included, stands above the second's, as a share of the larger logit where that is over 1."""
+    logits = product(hidden, head).double()
+    scores = logits if noise is None else logits / noise.temperature + gumbel(noise.state, rows, head.out)
+    best, other = (scores.gather(1, ids.long()[:, None])[:, 0] for ids in pair)
+    return (best - other) / logits.abs().amax(dim=1).clamp(min=1)
 
 
 def _attention(
