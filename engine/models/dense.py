@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import torch
@@ -80,15 +80,22 @@ class DenseTransformer:
         The rows see everything committed in the slot, and of each other what `rows.seen` says. Their keys and values are written behind
         the slot's mark, in their order; which of them stay is for the caller to say (`CacheSlot.commit`).
         """
-        assert len(self._layers) == self.config.layers and len(slot.ids) + len(rows.ids) <= slot.capacity
-        x = self.embedding[rows.ids]  # [rows, width]
-        cos, sin = self._cos[rows.positions], self._sin[rows.positions]
-        for index, layer in enumerate(self._layers):
-            x = x + self._attention(layer, index, self._norm(x, layer.attention_norm), rows.seen, slot, cos, sin)
-            x = x + _swiglu(layer, self._norm(x, layer.mlp_norm))
-        return self._norm(x[: rows.laid], self._final_norm)
+        return self.forward_many([(rows, slot)])[0]
 
-    def _attention(self, layer: _Layer, index: int, x: Tensor, seen: Tensor, slot: CacheSlot, cos: Tensor, sin: Tensor) -> Tensor:
+    def forward_many(self, batch: Sequence[tuple[Rows, CacheSlot]]) -> list[Tensor]:
+        """`forward` of several rows, each against a slot of its own: the products are shared, and what comes out is the same."""
+        assert len(self._layers) == self.config.layers
+        assert all(len(slot.ids) + len(rows.ids) <= slot.capacity for rows, slot in batch)
+        positions = torch.cat([rows.positions for rows, _ in batch])
+        x = self.embedding[torch.cat([rows.ids for rows, _ in batch])]  # [all rows, width]
+        cos, sin = self._cos[positions], self._sin[positions]
+        for index, layer in enumerate(self._layers):
+            x = x + self._attention(layer, index, self._norm(x, layer.attention_norm), batch, cos, sin)
+            x = x + _swiglu(layer, self._norm(x, layer.mlp_norm))
+        each = self._norm(x, self._final_norm).split([len(rows.ids) for rows, _ in batch])
+        return [hidden[: rows.laid] for hidden, (rows, _) in zip(each, batch, strict=True)]
+
+    def _attention(self, layer: _Layer, index: int, x: Tensor, batch: Sequence[tuple[Rows, CacheSlot]], cos: Tensor, sin: Tensor) -> Tensor:
         c = self.config
         qkv = layer.qkv(x)  # [rows, (heads + 2 · kv_heads) · head_dim]
         if layer.qkv_bias is not None:
@@ -99,8 +106,12 @@ class DenseTransformer:
             q, k = qk.split((c.heads, c.kv_heads), dim=1)
             qk = torch.cat((self._norm(q, layer.q_norm), self._norm(k, layer.k_norm)), dim=1)
         q, k = rotate(qk, cos, sin).split((c.heads, c.kv_heads), dim=1)
-        keys, values = slot.write(index, k, v)  # [kv_heads, at least committed + rows, head_dim]
-        return layer.o(block_attention(q, keys, values, seen, cached=len(slot.ids)))
+        mixed, start = [], 0
+        for rows, slot in batch:
+            own = slice(start, start := start + len(rows.ids))
+            keys, values = slot.write(index, k[own], v[own])  # [kv_heads, at least committed + rows, head_dim]
+            mixed.append(block_attention(q[own], keys, values, rows.seen, cached=len(slot.ids)))
+        return layer.o(torch.cat(mixed) if len(mixed) > 1 else mixed[0])
 
     def _norm(self, x: Tensor, weight: Tensor) -> Tensor:
         return functional.rms_norm(x, (x.shape[-1],), weight, self.config.norm_eps)

@@ -5,14 +5,16 @@ from __future__ import annotations
 import importlib.util
 import time
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import torch
 
 from engine.cache import CacheSlot
 from engine.canvas import clean_and_blocks
 from engine.config import DenseConfig
-from engine.models.dense import LayerWeights
-from engine.models.transformer import float_dtype, kept_dtype, without_layers
+from engine.models.dense import DenseTransformer, LayerWeights
+from engine.models.rounding import rounded, rounded_layer
+from engine.models.transformer import float_dtype, kept_dtype
 
 # A few layers of the default model's size, more than a core's own cache holds, and a usual forward.
 _CONFIG = DenseConfig(
@@ -52,17 +54,26 @@ def _forward(dtype: torch.dtype) -> Callable[[], object]:
     """A forward of random weights."""
     c = _CONFIG
     kept = kept_dtype(dtype)
-    read = torch.float32 if dtype == torch.int8 else dtype
-    model = without_layers(c, dtype, torch.randn(c.vocab, c.width).to(kept), torch.ones(c.width, dtype=kept), range(8))
+    model = _without_layers(torch.randn(c.vocab, c.width).to(kept), torch.ones(c.width, dtype=kept), dtype)
 
     def random(out: int, into: int) -> torch.Tensor:
-        return (torch.randn(out, into) * into**-0.5).to(read)
+        return (torch.randn(out, into) * into**-0.5).to(torch.float32 if dtype == torch.int8 else dtype)
 
-    norm = torch.ones(c.width, dtype=read)
+    norm = torch.ones(c.width, dtype=torch.float32 if dtype == torch.int8 else dtype)
     qkv, o, gate_up, down = random(960, c.width), random(c.width, c.width), random(2 * c.mlp, c.width), random(c.width, c.mlp)
+    layer = LayerWeights(attention_norm=norm, qkv=qkv, o=o, mlp_norm=norm, gate_up=gate_up, down=down)
     for _ in range(c.layers):
-        model.add_layer(LayerWeights(attention_norm=norm, qkv=qkv, o=o, mlp_norm=norm, gate_up=gate_up, down=down))
+        model.add_layer(rounded_layer(layer) if dtype == torch.int8 else layer)
     slot = CacheSlot(c, _CACHED + _ROWS, model.dtype)
     slot.commit([0] * _CACHED)
     rows = clean_and_blocks([0] * _ROWS, _CACHED)
     return lambda: model.forward(rows, slot)
+
+
+def _without_layers(embedding: torch.Tensor, norm: torch.Tensor, dtype: torch.dtype) -> Any:
+    """A model of the kind that computes in `dtype`."""
+    if dtype != torch.int8:
+        return DenseTransformer(_CONFIG, embedding, norm)
+    from engine.models.graph import GraphTransformer
+
+    return GraphTransformer(_CONFIG, embedding, norm, rounded(embedding))

@@ -15,10 +15,10 @@ from torch import Tensor
 from engine.cache import CacheSlot
 from engine.canvas import Rows, clean_and_blocks
 from engine.config import DenseConfig
-from engine.models.balance import Balance
 from engine.models.dense import LayerWeights
 from engine.models.graph_attention import PagedAttention, lay
-from engine.models.graph_parts import Node, fixed, norm, parts, product, rotated, rounded, shared, variable, whole
+from engine.models.graph_parts import Node, held, norm, parts, product, rotated, shared, variable, whole
+from engine.models.rounding import Int8, RoundedLayer
 from engine.models.runtime import openvino, ops
 from kernels.rotary import rotary_table
 
@@ -30,19 +30,17 @@ _HEAD_GROUP = 32
 class GraphTransformer:
     """A model's weights and its forward pass over new rows against a cache slot."""
 
-    def __init__(
-        self, config: DenseConfig, embedding: Tensor, final_norm: Tensor, head: Tensor | None = None, *, sample: Sequence[int] | None
-    ) -> None:
+    def __init__(self, config: DenseConfig, embedding: Tensor, final_norm: Tensor, head: Tensor | Int8) -> None:
         """Tensors as `DenseTransformer` takes them; the embedding's dtype is the cache's and attention's too.
 
-        The rounding is fitted to `sample`, a text of some hundred ids; None rounds nothing: the bare graph, for comparison.
-        Runs on as many threads as torch does at this moment.
+        With a head and layers that are not rounded it is the bare graph, for comparison. Rounded maps are read where they lie, as long
+        as the model lives. Runs on as many threads as torch does at this moment.
         """
         self.config = config
         self.dtype = embedding.dtype
         self.embedding = embedding
-        self._balance = None if sample is None else Balance(config, embedding[list(sample)].float())
-        self._held = fixed if sample is None else rounded
+        self._rounded = isinstance(head, Int8)
+        self._read: list[object] = [head]  # what the graph reads where it lies
         self._final_norm = final_norm
         self._cos, self._sin = (table[:, None] for table in rotary_table(config.max_positions, config.head_dim, config.rope_theta))
         self._attention = PagedAttention(config)
@@ -52,26 +50,25 @@ class GraphTransformer:
         self._layers = 0
         self._request: openvino.InferRequest | None = None
         rows = variable("rows", [-1, config.width])
-        self._head = self._compiled(product(rows, self._held(embedding if head is None else head)), [rows], (_HEAD_GROUP,))
+        self._head = self._compiled(product(rows, held(head)), [rows], (_HEAD_GROUP,))
 
-    def add_layer(self, weights: LayerWeights) -> None:
-        """Append a layer; the last one completes the model. One at a time, so that loading never holds a second copy of it."""
+    def add_layer(self, weights: LayerWeights | RoundedLayer) -> None:
+        """Append a layer; the last one completes the model."""
+        self._read.append(weights)
         eps = self.config.norm_eps
-        if self._balance is not None:
-            weights = self._balance.layer(weights)
         mixed = self._attention.node(*self._qkv(norm(self._x, weights.attention_norm, eps), weights))
-        x = ops.add(self._x, product(mixed, self._held(weights.o)))
+        x = ops.add(self._x, product(mixed, held(weights.o)))
         self._x = ops.add(x, self._swiglu(norm(x, weights.mlp_norm, eps), weights))
         self._layers += 1
         if self._layers == self.config.layers:
             self._request = self._compiled(norm(self._x, self._final_norm, eps), [*self._inputs, *self._attention.inputs], _GROUPS)
-            self._x = self._balance = None  # the compiled model holds the weights
+            self._x = None  # the compiled model holds the weights
             # The library packs them in the first run.
             self.head(self.forward(clean_and_blocks([0] * 8, 0), CacheSlot(self.config, 8, self.dtype)))
 
-    def _qkv(self, x: Node, weights: LayerWeights) -> tuple[Node, Node, Node]:
+    def _qkv(self, x: Node, weights: LayerWeights | RoundedLayer) -> tuple[Node, Node, Node]:
         c = self.config
-        merged = product(x, self._held(weights.qkv), weights.qkv_bias)
+        merged = product(x, held(weights.qkv), weights.qkv_bias)
         qk, v = parts(ops.reshape(merged, whole(0, c.heads + 2 * c.kv_heads, c.head_dim), True), 1, c.heads + c.kv_heads, c.kv_heads)
         if weights.q_norm is not None and weights.k_norm is not None:
             q, k = parts(qk, 1, c.heads, c.kv_heads)
@@ -79,9 +76,9 @@ class GraphTransformer:
         q, k = parts(rotated(qk, self._inputs[1], self._inputs[2], c.head_dim // 2), 1, c.heads, c.kv_heads)
         return _flat(q, c.heads * c.head_dim), _flat(k, c.kv_heads * c.head_dim), _flat(v, c.kv_heads * c.head_dim)
 
-    def _swiglu(self, x: Node, weights: LayerWeights) -> Node:
-        gate, up = parts(product(x, self._held(weights.gate_up)), -1, self.config.mlp, self.config.mlp)
-        return product(ops.multiply(ops.swish(gate), up), self._held(weights.down))
+    def _swiglu(self, x: Node, weights: LayerWeights | RoundedLayer) -> Node:
+        gate, up = parts(product(x, held(weights.gate_up)), -1, self.config.mlp, self.config.mlp)
+        return product(ops.multiply(ops.swish(gate), up), held(weights.down))
 
     def forward(self, rows: Rows, slot: CacheSlot) -> Tensor:
         """As `DenseTransformer.forward`, in float32."""
@@ -94,6 +91,10 @@ class GraphTransformer:
         self._attention.feed(self._request, laid, slot)
         self._request.infer()
         return torch.from_numpy(self._request.get_output_tensor().data)[laid.back]  # a copy: the next forward writes there again
+
+    def forward_many(self, batch: Sequence[tuple[Rows, CacheSlot]]) -> list[Tensor]:
+        """As `DenseTransformer.forward_many`."""
+        return [self.forward(rows, slot) for rows, slot in batch]
 
     def head(self, hidden: Tensor) -> Tensor:
         """Logits, float32 [rows, vocab], of hidden states [rows, width]."""
@@ -108,7 +109,7 @@ class GraphTransformer:
         settings: dict[str, Any] = {
             "INFERENCE_PRECISION_HINT": kind,
             "KV_CACHE_PRECISION": kind,
-            "DYNAMIC_QUANTIZATION_GROUP_SIZE": self._group(groups) if self._held is rounded else 0,
+            "DYNAMIC_QUANTIZATION_GROUP_SIZE": self._group(groups) if self._rounded else 0,
             "INFERENCE_NUM_THREADS": torch.get_num_threads(),
             "NUM_STREAMS": 1,
             "ENABLE_CPU_PINNING": False,  # other programs have their cores too

@@ -9,12 +9,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from engine.models.rounding import Int8
 from engine.models.runtime import openvino, ops
 
 # Nodes and tensors of the library carry no types.
 Node = Any
-
-_ROWS_AT_ONCE = 4096
 
 
 def variable(name: str, shape: Sequence[int], dtype: Any = np.float32) -> Node:
@@ -35,17 +34,12 @@ def whole(*values: int) -> Node:
     return ops.constant(np.array(values, dtype=np.int64))
 
 
-def rounded(weight: Tensor) -> Node:
-    """Weight [out, in] in int8, with a scale for every row."""
-    whole_numbers = torch.empty(weight.shape, dtype=torch.int8)
-    scales = torch.empty(len(weight), 1)
-    # By slices of rows: a head in float32 would be the largest thing ever held.
-    for first in range(0, len(weight), _ROWS_AT_ONCE):
-        rows = slice(first, first + _ROWS_AT_ONCE)
-        part = weight[rows].float()
-        scales[rows] = part.abs().amax(dim=1, keepdim=True).clamp(min=1e-12) / 127
-        whole_numbers[rows] = (part / scales[rows]).round_()
-    return ops.multiply(ops.convert(ops.constant(whole_numbers.numpy()), "f32"), ops.constant(scales.numpy()))
+def held(weight: Tensor | Int8) -> Node:
+    """A map [out, in] as a constant: float32, or in int8 and read from where it lies."""
+    if isinstance(weight, Tensor):
+        return fixed(weight)
+    whole_numbers = ops.constant(weight.whole.numpy(), shared_memory=True)
+    return ops.multiply(ops.convert(whole_numbers, "f32"), fixed(weight.scale))
 
 
 def product(x: Node, weight: Node, bias: Tensor | None = None) -> Node:

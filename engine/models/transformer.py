@@ -11,7 +11,6 @@ from torch import Tensor
 from engine.cache import CacheSlot
 from engine.canvas import Rows
 from engine.config import DenseConfig
-from engine.models.dense import DenseTransformer, LayerWeights
 
 
 class Transformer(Protocol):
@@ -21,23 +20,11 @@ class Transformer(Protocol):
     dtype: torch.dtype
     embedding: Tensor  # [vocab, width]
 
-    def add_layer(self, weights: LayerWeights) -> None: ...
-
     def forward(self, rows: Rows, slot: CacheSlot) -> Tensor: ...
 
+    def forward_many(self, batch: Sequence[tuple[Rows, CacheSlot]]) -> list[Tensor]: ...
+
     def head(self, hidden: Tensor) -> Tensor: ...
-
-
-def without_layers(config: DenseConfig, dtype: torch.dtype, embedding: Tensor, final_norm: Tensor, sample: Sequence[int]) -> Transformer:
-    """A model that computes in `dtype` and waits for its layers, its head tied to the embedding, which is of `kept_dtype(dtype)`.
-
-    `sample` is a text of some hundred ids, to which int8 is fitted.
-    """
-    if dtype != torch.int8:
-        return DenseTransformer(config, embedding, final_norm)
-    from engine.models.graph import GraphTransformer  # its library is not there on every platform
-
-    return GraphTransformer(config, embedding, final_norm, sample=sample)
 
 
 def kept_dtype(dtype: torch.dtype) -> torch.dtype:

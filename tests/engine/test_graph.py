@@ -70,10 +70,10 @@ def test_unrounded_it_is_the_torch_model(switches: dict[str, bool]) -> None:
 
 def _twins(**switches: bool) -> tuple[Transformer, Transformer]:
     c, tables, layers = _random_model(**switches)
-    return _with_layers(DenseTransformer(c, *tables), layers), _with_layers(GraphTransformer(c, *tables, sample=None), layers)
+    return _with_layers(DenseTransformer(c, *tables), layers), _with_layers(GraphTransformer(c, *tables), layers)
 
 
-def _with_layers(model: Transformer, layers: list[LayerWeights]) -> Transformer:
+def _with_layers(model: DenseTransformer | GraphTransformer, layers: list[LayerWeights]) -> Transformer:
     for layer in layers:
         model.add_layer(layer)
     return model
