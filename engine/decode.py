@@ -10,6 +10,7 @@ With verification one forward does both: it reads the draft causally, and denois
 from __future__ import annotations
 
 import itertools
+import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Literal, NamedTuple, Protocol
 
@@ -29,16 +30,16 @@ from kernels.confidence import Best, best_ids, text_logits
 # Measured by the first adapter's calibration: slots above 0.9 are right in 96 %.
 _UNVERIFIED_THRESHOLD = 0.9
 # A prefill chunk: long enough that the products run at full speed, short enough that a stop is seen within tens of milliseconds.
-_PREFILL_CHUNK = 128
+PREFILL_CHUNK = 128
 # So many of the prompt's last ids are read along with the first block instead of in a forward of their own.
-_READ_ALONG = 16
+READ_ALONG = 16
 # A draft is cut where it is less likely than this to hold so far, and blocks of so many slots hang at so many of its likeliest ends.
 # CPU time a token on 50 whole lines of repositories never trained on (two cores with AVX512-BF16, one thread, an adapter with a chain
 # head, 2026-11-30): slots 8 14.2 ms, 7 13.0, 6 13.2, 5 12.8, 4 13.0, while tokens a forward fall from 2.31 to 2.09; 2 anchors cost
 # 2–15 % more than one. Where rows cost nothing both want more.
 _LEAST_LIKELY = 0.05
 _ANCHORS = 1
-_SLOTS = 6
+SLOTS = 6
 # The longest draft that is read at once: of a text that is copied, what a forward's cost of rows allows.
 _LONGEST_DRAFT = 40
 
@@ -94,9 +95,10 @@ class Decoded(NamedTuple):
     denoise_steps: int
     forwards: int
     ended: Ended | Interrupt
+    seconds: float = 0.0  # that the forwards took
 
 
-class _Forward(NamedTuple):
+class Forward(NamedTuple):
     """What one forward committed."""
 
     ids: list[int]
@@ -104,7 +106,7 @@ class _Forward(NamedTuple):
     denoised: bool
 
 
-_NOTHING = _Forward([], [], False)
+NOTHING = Forward([], [], False)
 
 
 def prefill(decoder: Decoder, slot: CacheSlot, ids: Sequence[int], interrupted: Interrupted) -> Interrupt | None:
@@ -112,7 +114,7 @@ def prefill(decoder: Decoder, slot: CacheSlot, ids: Sequence[int], interrupted: 
     while len(slot.ids) < len(ids):
         if reason := interrupted():
             return reason
-        chunk = ids[len(slot.ids) : len(slot.ids) + _PREFILL_CHUNK]
+        chunk = ids[len(slot.ids) : len(slot.ids) + PREFILL_CHUNK]
         decoder.transformer.forward(clean_and_blocks(chunk, len(slot.ids)), slot)
         slot.commit(chunk)
     return None
@@ -135,7 +137,8 @@ def decode(
     ids: list[int] = []
     confidence: list[float] = []
     steps = forwards = 0
-    reason = prefill(decoder, slot, prompt[:-_READ_ALONG], interrupted)
+    reason = prefill(decoder, slot, prompt[:-READ_ALONG], interrupted)
+    started = time.perf_counter()
     forward = _verified(decoder, slot, prompt, limits, (Repeats(prompt), *sources)) if limits.verify else _unverified(decoder, slot, prompt)
     ended: Ended | None
     while not (reason := reason or interrupted()):
@@ -144,9 +147,9 @@ def decode(
         for index, probability in zip(committed.ids, committed.confidence, strict=True):
             ids.append(index)
             confidence.append(probability)
-            if ended := _ended(index, len(ids), decoder.layout.end_id, limits) or ("line" if limits.text_ends(ids) else None):
-                return Decoded(ids, confidence, steps, forwards, ended)
-    return Decoded(ids, confidence, steps, forwards, reason)
+            if ended := ended_by(index, len(ids), decoder.layout.end_id, limits) or ("line" if limits.text_ends(ids) else None):
+                return Decoded(ids, confidence, steps, forwards, ended, time.perf_counter() - started)
+    return Decoded(ids, confidence, steps, forwards, reason, time.perf_counter() - started)
 
 
 def decode_causally(decoder: Decoder, slot: CacheSlot, prompt: Sequence[int], limits: Limits) -> Decoded:
@@ -161,11 +164,11 @@ def decode_causally(decoder: Decoder, slot: CacheSlot, prompt: Sequence[int], li
         anchor = int(best.ids[0])
         ids.append(anchor)
         confidence.append(float(best.confidence[0]))
-        if ended := _ended(anchor, len(ids), decoder.layout.end_id, limits):
+        if ended := ended_by(anchor, len(ids), decoder.layout.end_id, limits):
             return Decoded(ids, confidence, 0, len(ids), ended)
 
 
-def _ended(index: int, count: int, end_id: int, limits: Limits) -> Ended | None:
+def ended_by(index: int, count: int, end_id: int, limits: Limits) -> Ended | None:
     if index == end_id:
         return "end"
     if limits.line_ends(index):
@@ -176,16 +179,16 @@ def _ended(index: int, count: int, end_id: int, limits: Limits) -> Ended | None:
 # ------------------------------------------------------------------------------------------------ with verification
 
 
-def _verified(decoder: Decoder, slot: CacheSlot, prompt: Sequence[int], limits: Limits, sources: Sequence[Source]) -> Iterator[_Forward]:
+def _verified(decoder: Decoder, slot: CacheSlot, prompt: Sequence[int], limits: Limits, sources: Sequence[Source]) -> Iterator[Forward]:
     """Forwards that each verify the draft before and denoise the next one."""
-    end_id, slots, mask_id = decoder.layout.end_id, min(_SLOTS, decoder.layout.block), decoder.layout.mask_id
+    end_id, slots, mask_id = decoder.layout.end_id, min(SLOTS, decoder.layout.block), decoder.layout.mask_id
     pending = list(prompt[len(slot.ids) :])
-    draft, favour = _from_text(sources, decoder, limits)
+    draft, favour = from_text(sources, decoder, limits)
     while True:
         last = len(pending) - 1
         clean = [*pending, *draft.ids]
-        anchors = [last + place for place in _likely_ends(draft.confidence)]
-        anchors = [place for place in anchors if not (place > last and _ended(clean[place], 0, end_id, limits))]
+        anchors = [last + place for place in likely_ends(draft.confidence)]
+        anchors = [place for place in anchors if not (place > last and ended_by(clean[place], 0, end_id, limits))]
         hidden, logits = decoder.read(slot, clean_and_blocks(clean, len(slot.ids), anchors, slots, mask_id), first=last)
         if favour:
             logits[range(len(draft.ids)), draft.ids] += favour
@@ -193,52 +196,52 @@ def _verified(decoder: Decoder, slot: CacheSlot, prompt: Sequence[int], limits: 
         chosen = best.ids.tolist()
         agreeing = next((place for place, index in enumerate(draft.ids) if chosen[place] != index), len(draft.ids))
         slot.commit(clean[: last + 1 + agreeing])
-        yield _Forward(chosen[: agreeing + 1], best.confidence[: agreeing + 1].tolist(), bool(anchors))
+        yield Forward(chosen[: agreeing + 1], best.confidence[: agreeing + 1].tolist(), bool(anchors))
         for index, source in itertools.product(chosen[: agreeing + 1], sources):
             source.add(index)
-        pending, (draft, favour) = [chosen[agreeing]], _from_text(sources, decoder, limits)
+        pending, (draft, favour) = [chosen[agreeing]], from_text(sources, decoder, limits)
         if last + agreeing in anchors and not favour:
             # The block's first slot guessed what is now known; the rest goes on from that.
             first = len(best.ids) + anchors.index(last + agreeing) * slots
             rest = slice(first + 1, first + slots)
             denoised = decoder.draft(hidden[rest], logits[rest], pending[0])
-            draft = max(_cut(denoised.ids.tolist(), denoised.confidence.tolist(), end_id, limits), draft, key=_expected)
+            draft = max(cut(denoised.ids.tolist(), denoised.confidence.tolist(), end_id, limits), draft, key=expected)
 
 
-def _from_text(sources: Sequence[Source], decoder: Decoder, limits: Limits) -> tuple[_Forward, float]:
+def from_text(sources: Sequence[Source], decoder: Decoder, limits: Limits) -> tuple[Forward, float]:
     """The most promising draft of all sources, and what it is favoured by; one that is favoured goes before the others."""
-    drafts = [(_cut(*source.draft(_LONGEST_DRAFT), decoder.layout.end_id, limits), source.favour) for source in sources]
-    return max(drafts, key=lambda pair: (bool(pair[0].ids) * pair[1], _expected(pair[0])), default=(_NOTHING, 0.0))
+    drafts = [(cut(*source.draft(_LONGEST_DRAFT), decoder.layout.end_id, limits), source.favour) for source in sources]
+    return max(drafts, key=lambda pair: (bool(pair[0].ids) * pair[1], expected(pair[0])), default=(NOTHING, 0.0))
 
 
-def _expected(draft: _Forward) -> float:
+def expected(draft: Forward) -> float:
     """How many ids of a draft may be expected to agree."""
     return sum(itertools.accumulate(draft.confidence, float.__mul__))
 
 
-def _likely_ends(confidence: Sequence[float]) -> list[int]:
+def likely_ends(confidence: Sequence[float]) -> list[int]:
     """The likeliest numbers of draft ids that will agree, the likeliest first, at most `_ANCHORS`."""
     hold = [1.0, *itertools.accumulate(confidence, float.__mul__)]  # that so many agree at least
     exactly = [here - after for here, after in itertools.pairwise([*hold, 0.0])]
     return sorted(range(len(exactly)), key=lambda place: -exactly[place])[:_ANCHORS]
 
 
-def _cut(ids: list[int], confidence: list[float], end_id: int, limits: Limits) -> _Forward:
+def cut(ids: list[int], confidence: list[float], end_id: int, limits: Limits) -> Forward:
     """A draft without what follows its end or is too unlikely to hold."""
     hold = 1.0
     for place, (index, sure) in enumerate(zip(ids, confidence, strict=True)):
         hold *= sure
         if hold < _LEAST_LIKELY:
-            return _Forward(ids[:place], confidence[:place], True)
-        if _ended(index, 0, end_id, limits):
-            return _Forward(ids[: place + 1], confidence[: place + 1], True)
-    return _Forward(ids, confidence, True)
+            return Forward(ids[:place], confidence[:place], True)
+        if ended_by(index, 0, end_id, limits):
+            return Forward(ids[: place + 1], confidence[: place + 1], True)
+    return Forward(ids, confidence, True)
 
 
 # ------------------------------------------------------------------------------------------------ without
 
 
-def _unverified(decoder: Decoder, slot: CacheSlot, prompt: Sequence[int]) -> Iterator[_Forward]:
+def _unverified(decoder: Decoder, slot: CacheSlot, prompt: Sequence[int]) -> Iterator[Forward]:
     """Forwards that denoise a block until nothing in it is masked, then one that reads it causally into the cache."""
     layout = decoder.layout
     prefill(decoder, slot, prompt[:-1], lambda: None)
@@ -256,9 +259,9 @@ def _unverified(decoder: Decoder, slot: CacheSlot, prompt: Sequence[int]) -> Ite
             sure = best.confidence.where(chosen, sure)
             masked &= ~chosen
             before, done = done, int(masked.int().argmax()) if masked.any() else len(masked)
-            yield _Forward(block[1 + before : 1 + done].tolist(), sure[before:done].tolist(), True)
+            yield Forward(block[1 + before : 1 + done].tolist(), sure[before:done].tolist(), True)
         clean = block[:-1].tolist()
         decoder.transformer.forward(clean_and_blocks(clean, len(slot.ids)), slot)
         slot.commit(clean)
         anchor = int(block[-1])
-        yield _Forward([], [], False)
+        yield Forward([], [], False)

@@ -6,26 +6,30 @@ import itertools
 import math
 import os
 import time
+from collections.abc import Callable
 
 import torch
 
 from engine import confidence
-from engine.api import Draft, EngineConfig, InfillRequest, RequestInvalid, RewriteRequest, StopFlag
+from engine.api import ChatRequest, Draft, EngineConfig, InfillRequest, PromptTooLong, RequestInvalid, RewriteRequest, StopFlag, unheard
 from engine.cache import PrefixCache
 from engine.checkpoints.catalog import find
 from engine.checkpoints.load import Checkpoint, load_checkpoint
 from engine.decode import Decoded, Decoder, Interrupt, Interrupted, Limits, decode
 from engine.dedent import ended
 from engine.follow import Follow
-from engine.layout import infill_ids, rewrite_ids
+from engine.layout import chat_ids, infill_ids, most_related, rewrite_ids
+from engine.listener import Listener
 from engine.models.fastest import fastest_dtype
 
-# Two documents side by side and a jump back in each.
-_CACHE_SLOTS = 4
+# Two documents side by side and a jump back in one of them; a slot takes 37 MB with the default model.
+_CACHE_SLOTS = 3
 # Tokens a draft may have at most, beyond the layout's own share for the middle.
 _MOST_TOKENS = 256
 # Logits by which a rewriting leans towards leaving text as it is.
 _KEEP = 2.0
+# How much the last decoding weighs in what a forward is expected to take.
+_NEWEST = 0.2
 
 
 class LocalEngine:
@@ -40,9 +44,11 @@ class LocalEngine:
         self._cache = PrefixCache(
             checkpoint.transformer.config,
             slots=_CACHE_SLOTS,
-            capacity=checkpoint.layout.context + _MOST_TOKENS + checkpoint.layout.block,
+            capacity=checkpoint.layout.context + most_related(checkpoint.layout) + _MOST_TOKENS + checkpoint.layout.block,
             dtype=checkpoint.transformer.dtype,
         )
+        self._step = 0.0  # seconds that a forward takes here, lately
+        self._last = "", "", ""  # the last hole's prefix, suffix and draft
 
     @classmethod
     def load(cls, config: EngineConfig) -> LocalEngine:
@@ -60,8 +66,21 @@ class LocalEngine:
         ids = self.prompt_ids(request)
         slot = self._cache.match(ids[:-1])
         missing = len(ids) - 1 - len(slot.ids)
-        decoded = decode(self.decoder, slot, ids, self._limits(request), _interruption(request, stop))
-        return self._draft(decoded, request, missing, started)
+        interrupted = _interruption(request, stop, self._step)
+        decoded = decode(self.decoder, slot, ids, self._limits(request), interrupted, self._known(request))
+        if decoded.forwards:
+            self._step += _NEWEST * (decoded.seconds / decoded.forwards - self._step)
+        draft = self._draft(decoded, request, missing, started)
+        self._last = request.prefix, request.suffix, draft.text
+        return draft
+
+    def _known(self, request: InfillRequest) -> list[Follow]:
+        """What the last draft says of this hole, where that was written so far."""
+        prefix, suffix, text = self._last
+        written = request.prefix[len(prefix) :]
+        if request.suffix != suffix or not (request.prefix.startswith(prefix) and text.startswith(written) and len(text) > len(written)):
+            return []
+        return [Follow(self.tokenizer.encode(text[len(written) :]))]
 
     @torch.inference_mode()
     def rewrite(self, request: RewriteRequest, stop: StopFlag) -> Draft:
@@ -79,6 +98,31 @@ class LocalEngine:
         decoded = decode(self.decoder, slot, ids, limits, _interruption(request, stop), sources)
         return self._rewritten(decoded, request, missing, started)
 
+    @torch.inference_mode()
+    def chat(self, request: ChatRequest, stop: StopFlag, heard: Callable[[str], None] = unheard) -> Draft:
+        """The answer to the last turn; `heard` is told it as it grows. `ended` is "end" where the model ended it.
+
+        Raises `RequestInvalid` where the model knows no conversation, or the turns leave no room for an answer.
+        """
+        started = time.perf_counter()
+        ids = self._chat_ids(request)
+        slot = self._cache.match(ids[:-1])
+        missing = len(ids) - 1 - len(slot.ids)
+        limits = Limits(
+            tokens=min(request.max_tokens, _MOST_TOKENS), line_ends=lambda index: False, text_ends=lambda ids: False, verify=True
+        )
+        listener = Listener(lambda ids: heard(self.tokenizer.decode(ids)))
+        decoded = decode(self.decoder, slot, ids, limits, _interruption(request, stop), [listener])
+        return self._plain(decoded, self.tokenizer.decode(decoded.ids), missing, started)
+
+    def _chat_ids(self, request: ChatRequest) -> list[int]:
+        if request.max_tokens < 1:
+            raise RequestInvalid(f"max_tokens {request.max_tokens}: expected at least 1")
+        ids = chat_ids(self.tokenizer, self.layout, request.turns)
+        if len(ids) > self.layout.context:
+            raise PromptTooLong(f"the conversation has {len(ids)} tokens, the loaded model reads up to {self.layout.context}: shorten it")
+        return ids
+
     def _rewrite_ids(self, request: RewriteRequest) -> list[int]:
         return rewrite_ids(
             self.tokenizer,
@@ -95,8 +139,12 @@ class LocalEngine:
 
     def _rewritten(self, decoded: Decoded, request: RewriteRequest, prefill_tokens: int, started: float) -> Draft:
         unchanged = decoded.ids == [self.layout.end_id]
+        return self._plain(decoded, request.region if unchanged else self.tokenizer.decode(decoded.ids), prefill_tokens, started)
+
+    def _plain(self, decoded: Decoded, text: str, prefill_tokens: int, started: float) -> Draft:
+        """A draft whose confidence is the model's own alone."""
         return Draft(
-            text=request.region if unchanged else self.tokenizer.decode(decoded.ids),
+            text=text,
             confidence=math.prod(decoded.confidence),
             tokens=len(decoded.ids),
             denoise_steps=decoded.denoise_steps,
@@ -105,10 +153,16 @@ class LocalEngine:
             latency_ms=(time.perf_counter() - started) * 1e3,
             ended=decoded.ended,
             model=self.name,
+            pieces=confidence.pieces(text, self._tokens(decoded, text), None),
         )
 
     def prompt_ids(self, request: InfillRequest) -> list[int]:
-        """Exactly what the model sees for `request`."""
+        """Exactly what the model sees for `request`.
+
+        Related text comes on top of the context. In its place it cost as much as it gave: 120 holes that use a name of another file,
+        repositories never trained on, the adapter after 4.0M positions: 1.446 nats a token without, 1.393 in its place, 1.305 on top,
+        all tokens right in 11, 13 and 16 %; 100 holes drawn at random: 1.720, 1.781, 1.663 and 14, 17, 18 % (2026-11-30).
+        """
         return infill_ids(
             self.tokenizer,
             self.layout,
@@ -116,6 +170,7 @@ class LocalEngine:
             prefix=request.prefix,
             suffix=request.suffix,
             related=request.related,
+            on_top=True,
         )
 
     def _limits(self, request: InfillRequest) -> Limits:
@@ -173,10 +228,12 @@ def compute_dtype(name: str) -> torch.dtype:
     return dtype
 
 
-def _interruption(request: InfillRequest | RewriteRequest, stop: StopFlag) -> Interrupted:
+def _interruption(request: InfillRequest | RewriteRequest | ChatRequest, stop: StopFlag, step: float = 0.0) -> Interrupted:
+    """`step`: seconds that a forward takes. One that would end after the deadline is not begun."""
+
     def reason() -> Interrupt | None:
         if stop.is_set():
             return "stopped"
-        return "deadline" if request.deadline is not None and time.monotonic() >= request.deadline else None
+        return "deadline" if request.deadline is not None and time.monotonic() + step >= request.deadline else None
 
     return reason

@@ -26,22 +26,34 @@ _GROWTH = 5 / 4
 
 
 def infill_ids(
-    tokenizer: TextTokenizer, layout: InfillLayout, *, path: str, prefix: str, suffix: str, related: Sequence[Related] = ()
+    tokenizer: TextTokenizer,
+    layout: InfillLayout,
+    *,
+    path: str,
+    prefix: str,
+    suffix: str,
+    related: Sequence[Related] = (),
+    on_top: bool = False,
 ) -> list[int]:
     """Ids of the prompt: path · related · suffix · prefix, cut to the layout's context. The middle follows directly.
 
     The parts are tokenised apart. The suffix is cut on the right, the prefix on the left, at a place that stays where it is while
-    text is added at the prefix's end, until it has grown by a whole step.
+    text is added at the prefix's end, until it has grown by a whole step. With `on_top` related text takes no room from the prefix.
     """
     ids: list[int] = []
     if path:
         ids += [layout.path_id, *tokenizer.encode(path)[-_PATH_TOKENS:]]
-    if layout.related_id is not None:
-        ids += related_ids(tokenizer, layout.related_id, related, int(layout.context * _RELATED_SHARE))
+    more = related_ids(tokenizer, layout.related_id, related, most_related(layout)) if layout.related_id is not None else []
+    ids += more
     if suffix:
         ids += [layout.suffix_id, *suffix_ids(tokenizer, suffix, int(layout.context * _SUFFIX_SHARE))]
-    budget = layout.context - int(layout.context * _MIDDLE_SHARE) - len(ids) - 1
+    budget = layout.context - int(layout.context * _MIDDLE_SHARE) - len(ids) - 1 + (len(more) if on_top else 0)
     return [*ids, layout.prefix_id, *prefix_ids(tokenizer, prefix, budget)]
+
+
+def most_related(layout: InfillLayout) -> int:
+    """Ids that related text may have before a hole."""
+    return int(layout.context * _RELATED_SHARE)
 
 
 def related_ids(tokenizer: TextTokenizer, related_id: int, related: Sequence[Related], budget: int) -> list[int]:

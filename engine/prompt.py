@@ -31,7 +31,9 @@ def prompt_parts(config: EngineConfig, request: InfillRequest) -> tuple[Part, ..
 
     files = find(config.model)
     tokenizer, layout = TextTokenizer(GGUFFile(files.gguf).tokenizer_tables), Adapter(files.adapter).layout
-    ids = infill_ids(tokenizer, layout, path=request.path, prefix=request.prefix, suffix=request.suffix, related=request.related)
+    ids = infill_ids(
+        tokenizer, layout, path=request.path, prefix=request.prefix, suffix=request.suffix, related=request.related, on_top=True
+    )
     names: dict[int | None, Name] = {
         layout.path_id: "path",
         layout.related_id: "related",

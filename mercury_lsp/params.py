@@ -63,6 +63,15 @@ class Command(msgspec.Struct, frozen=True):
     arguments: list[Any] = []
 
 
+class ShownItem(msgspec.Struct, frozen=True):
+    command: dict[str, Any] | None = None
+
+
+class PartlyAccepted(msgspec.Struct, frozen=True, rename="camel"):
+    item: ShownItem
+    accepted_length: int = 0
+
+
 def read(params: object, kind: type[T]) -> T:
     """`params` as `kind`. Raises `JsonRpcInvalidParams` that says what is wrong and where."""
     try:

@@ -75,6 +75,10 @@ def _before(snapshot: Snapshot, most: int) -> str:
 
 def pieces(snapshot: Snapshot, around: Surroundings, view: View, before: Sequence[Piece] = ()) -> tuple[Piece, ...]:
     """At most `ROOM` characters, paths included, the most relevant last. `before` is what was sent last."""
+    # Nats a token of the true middle, 120 holes that use a name of another file and 100 drawn at random, in repositories never trained on,
+    # five documents open, the adapter after 4.0M positions, one run (2026-11-30): 1.446 and 1.720 with nothing, 1.314 and 1.678 with
+    # places that look alike, 1.423 and 1.710 with definitions, 1.305 and 1.663 with both. The file's imports on top of both gave 0.017
+    # and 0.007 for 107 tokens more; the signatures around the cursor nothing.
     found = list(_similar(snapshot, around, view, before))
     room = ROOM - sum(_size(piece, around) for piece in found)
     definitions: list[Piece] = []

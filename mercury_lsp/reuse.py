@@ -51,6 +51,12 @@ class Reuse:
         if draft.text:
             self._last[document] = _Last(before, after, multiline, draft, draft.text, 0, 0, 0)
 
+    def finish(self, document: str, early: Draft, whole: Draft) -> None:
+        """The last draft, `early`, was cut short; `whole` is what it came to. What is shown of it stays."""
+        last = self._last.get(document)
+        if last is not None and last.draft is early and last.text == early.text[last.start :] and whole.text.startswith(early.text):
+            self._last[document] = msgspec.structs.replace(last, draft=whole, text=whole.text[last.start :])
+
     def show(self, document: str, before: str, after: str, completion: str, end: int | None = None) -> None:
         """`completion` is what the last draft came to here: from now on only that counts, and then the draft's text from `end` on."""
         last = self._last.get(document)

@@ -5,14 +5,16 @@ Item ids count up; a client gives one back when its suggestion was accepted.
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import msgspec
 
-from engine.api import Related
+from engine.api import Draft, Related
 from mercury_lsp import indent, popup, present
+from mercury_lsp.account import Account
 from mercury_lsp.ask import InlineCompletionAsk
 from mercury_lsp.context import Trigger, infill_request
 from mercury_lsp.languages import language_of
@@ -50,15 +52,25 @@ class Suggester:
         self._reuse = Reuse()
         self._trees = Trees()
         self._ids = itertools.count(1)
+        self.account = Account()
 
     async def items(self, ask: InlineCompletionAsk, snapshot: Snapshot) -> list[dict[str, Any]]:
         """`InlineCompletionItem`s for the cursor of `snapshot`; none where nothing may or can be shown. Raises what the engine raises."""
-        suggestion = await self.suggestion(ask, snapshot)
-        return [] if suggestion is None else [self._to_protocol(suggestion.item, snapshot)]
+        asked = self.account.asked()
+        try:
+            suggestion = await self.suggestion(ask, snapshot)
+        except asyncio.CancelledError:
+            self.account.cancelled()
+            raise
+        if suggestion is None and not self._session.is_current(snapshot):
+            self.account.cancelled()
+            return []
+        self.account.answered(asked)
+        return [] if suggestion is None else [self._to_protocol(suggestion, snapshot)]
 
     async def suggestion(self, ask: InlineCompletionAsk, snapshot: Snapshot) -> Suggestion | None:
         """The same, before it is an answer."""
-        if not self._may_read(snapshot) or snapshot.line != ask.position.line:
+        if not self.may_read(snapshot) or snapshot.line != ask.position.line:
             return None
         rest = await self._rest(ask, snapshot)
         if rest is None or not rest.text or not self._session.is_current(snapshot):
@@ -75,7 +87,8 @@ class Suggester:
         self._trees.forget(document)
         self.worker.stop(document)
 
-    def _may_read(self, snapshot: Snapshot) -> bool:
+    def may_read(self, snapshot: Snapshot) -> bool:
+        """Whether the model may see the document."""
         language = language_of(snapshot.language, snapshot.path)
         return self.settings.enabled(snapshot.language, language) and not self._privacy.hides(snapshot.path)
 
@@ -87,10 +100,21 @@ class Suggester:
         known = self._reuse.match(document, before, after, complete=ask.explicit, multiline=request.multiline)
         if known is not None:
             self.worker.stop(document)
+            self.account.reused()
             return known
-        draft = await self.worker.infill(document, request, patience=EXPLICIT_SECONDS if ask.explicit else None)
+        self.account.left(document, before)
+        draft: Draft | None = None
+
+        def late(whole: Draft) -> None:
+            if draft is not None and draft.text:
+                self._reuse.finish(document, draft, whole)
+            else:
+                self._reuse.remember(document, before, after, request.multiline, whole)
+
+        draft = await self.worker.infill(document, request, patience=EXPLICIT_SECONDS if ask.explicit else None, late=late)
         if draft is None:
             return None
+        self.account.drafted(draft)
         self._reuse.remember(document, before, after, request.multiline, draft)
         return Rest(draft.text, draft, 0, shown=False)
 
@@ -121,12 +145,14 @@ class Suggester:
             language = ""  # else it would be parsed once more, and given up once more
         return present.item(snapshot.text, snapshot.line, snapshot.column, text, language=language, tree=tree, style=_style(ask))
 
-    def _to_protocol(self, item: present.Item, snapshot: Snapshot) -> dict[str, Any]:
+    def _to_protocol(self, suggestion: Suggestion, snapshot: Snapshot) -> dict[str, Any]:
+        item, number = suggestion.item, str(next(self._ids))
+        self.account.shown(snapshot.document, number, snapshot.before, item.completion, same=suggestion.confidence is None)
         start, end = ({"line": item.line, "character": snapshot.character_of(column)} for column in (item.start, item.end))
         return {
             "insertText": item.insert_text,
             "range": {"start": start, "end": end},
-            "command": {"title": "Accept suggestion", "command": ACCEPTED, "arguments": [str(next(self._ids))]},
+            "command": {"title": "Accept suggestion", "command": ACCEPTED, "arguments": [number]},
         }
 
 

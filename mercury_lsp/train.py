@@ -40,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--evaluate-every", type=int, default=0, metavar="STEPS", help="evaluate on held-out rows while training")
     parser.add_argument("--export-only", action="store_true", help="write --out from the run's state and stop")
     parser.add_argument("--last", action="store_true", help="export the last weights instead of their running mean")
-    parser.add_argument("--context", type=int, default=512, help="context that the adapter's metadata declares (default: %(default)s)")
+    parser.add_argument("--context", type=int, default=1024, help="context that the adapter's metadata declares (default: %(default)s)")
     parser.add_argument("--rows", type=int, default=64, help="held-out rows to evaluate on (default: %(default)s)")
 
 

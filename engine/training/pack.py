@@ -32,7 +32,7 @@ def pack_run(base: Path, sources: Sources, rows: int, seed: int, folder: Path) -
     """Write everything that a run needs into `folder`, in parts of at most 24 MiB."""
     folder.mkdir(parents=True, exist_ok=True)
     shape, tokenizer = _shape(base)
-    layout = default_layout(512)
+    layout = default_layout(1024)
     source = mixed_rows(sources, tokenizer, layout, seed)
 
     def drawn() -> Iterator[tuple[str, Tensor]]:
@@ -54,7 +54,7 @@ def join(base: Path, folder: Path, out: Path, name: str) -> None:
     shape, _ = _shape(base)
     result = json.loads((folder / "result.json").read_text())
     adapter = read_tensors(folder, result["files"])
-    export_adapter(out, adapter, shape, default_layout(512), name=name, base=base.stem, positions=result["positions"])
+    export_adapter(out, adapter, shape, default_layout(1024), name=name, base=base.stem, positions=result["positions"])
 
 
 def _shape(base: Path) -> tuple[Shape, TextTokenizer]:

@@ -55,7 +55,7 @@ def nearest(request: InfillRequest, **fields: Any) -> InfillRequest:
 
 
 def fresh_slot(engine: LocalEngine) -> CacheSlot:
-    return CacheSlot(engine.decoder.transformer.config, 600, engine.decoder.transformer.dtype)
+    return CacheSlot(engine.decoder.transformer.config, 2 * engine.layout.context, engine.decoder.transformer.dtype)
 
 
 def test_a_cached_run_equals_an_uncached_one(engine: LocalEngine) -> None:

@@ -12,7 +12,7 @@ from engine.api import PastEdit, Related, RequestInvalid, Turn
 from engine.checkpoints.catalog import find
 from engine.checkpoints.gguf import GGUFFile
 from engine.config import ChatIds, EditIds, InfillLayout
-from engine.layout import chat_ids, infill_ids, rewrite_ids
+from engine.layout import chat_ids, infill_ids, most_related, rewrite_ids
 from engine.tokenizer import TextTokenizer
 
 LAYOUT = InfillLayout(path_id=6, suffix_id=11, prefix_id=12, end_id=0, mask_id=16, context=256, block=8)
@@ -51,6 +51,18 @@ def test_related_text_is_sent_only_to_an_adapter_that_knows_it(tokenizer: TextTo
     knows = msgspec.structs.replace(LAYOUT, related_id=5)
     ids = infill_ids(tokenizer, knows, path="p", prefix="a", suffix="b", related=related)
     assert shown(tokenizer, ids) == "⟨6⟩p⟨5⟩near.py\ny = 1\n⟨11⟩b⟨12⟩a"  # the far piece is longer than all the room there is
+
+
+def test_related_text_on_top_takes_no_room_from_the_prefix(tokenizer: TextTokenizer) -> None:
+    knows = msgspec.structs.replace(LAYOUT, related_id=5)
+    related = (Related("near.py", "y = 1\n" * 8),)
+    bare, instead, on_top = (
+        infill_ids(tokenizer, knows, path="p", prefix=SOURCE[:5_000], suffix=SOURCE[5_000:], related=pieces, on_top=extra)
+        for pieces, extra in (((), False), (related, False), (related, True))
+    )
+    assert len(instead) <= LAYOUT.context * 7 // 8
+    assert len(bare) < len(on_top) <= len(bare) + most_related(knows)
+    assert shown(tokenizer, on_top).partition("⟨11⟩")[2] == shown(tokenizer, bare).partition("⟨11⟩")[2]
 
 
 @pytest.mark.parametrize("cursor", [10, 5_000, 20_000])

@@ -188,9 +188,65 @@ def test_only_automatic_requests_have_the_users_deadline() -> None:
         client.items(0, 6, kind=1)
         typed(client, 2)
         client.items(0, 6, kind=2)
-    explicit, automatic = engine.requests
-    assert engine.ended == {"end": 1, "deadline": 1}
+    explicit, automatic, *_ = engine.requests
+    assert (engine.ended["end"], engine.ended["deadline"]) == (1, 1)
     assert explicit.deadline is not None and automatic.deadline is not None and explicit.deadline > automatic.deadline + 1
+
+
+class HastyEngine:
+    """Has a word by the deadline, and more when it is given time."""
+
+    name = "hasty"
+
+    def __init__(self) -> None:
+        self.requests: list[InfillRequest] = []
+        self.finished = threading.Event()
+
+    def infill(self, request: InfillRequest, stop: StopFlag) -> Draft:
+        self.requests.append(request)
+        hurried = request.deadline is not None
+        text = "alpha" if hurried else "alpha + beta"
+        if not hurried:
+            self.finished.set()
+        return Draft(
+            text=text,
+            confidence=1.0,
+            tokens=1,
+            denoise_steps=1,
+            forwards=1,
+            prefill_tokens=0,
+            latency_ms=1.0,
+            ended="deadline" if hurried else "end",
+            model=self.name,
+        )
+
+
+def test_a_draft_cut_short_is_finished_for_the_keys_after_it() -> None:
+    engine = HastyEngine()
+    with in_process(lambda _: engine) as client:
+        client.initialize({"deadlineMs": 100})
+        client.open("x = ")
+        (first,) = client.items(0, 4, kind=2)
+        assert engine.finished.wait(5)
+        time.sleep(0.05)  # the loop hears of it
+        client.change({"text": "x = al"})
+        (kept,) = client.items(0, 6, kind=2)
+        client.change({"text": "x = alpha"})
+        (rest,) = client.items(0, 9, kind=2)
+    assert [item["insertText"] for item in (first, kept, rest)] == ["x = alpha", "x = alpha", "x = alpha + beta"]
+    assert len(engine.requests) == 2 and engine.requests[1].deadline is None
+
+
+def test_an_answer_comes_in_time_though_the_engine_does_not() -> None:
+    engine = SlowEngine(steps=1, step=1.0)
+    with in_process(lambda _: engine) as client:
+        client.initialize({"deadlineMs": 50})
+        client.open("x = n1")
+        client.items(0, 6, kind=1)
+        typed(client, 2)
+        began = time.monotonic()
+        assert client.items(0, 6, kind=2) == []
+        assert time.monotonic() - began < 0.5
 
 
 def test_while_the_model_loads() -> None:
