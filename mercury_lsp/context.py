@@ -24,6 +24,9 @@ PREFIX_STEP = 4096
 SUFFIX_MIN = 2048
 SUFFIX_STEP = 2048
 
+# Seconds that pass between a message and the engine, and between the engine and the answer.
+_AROUND = 0.01
+
 # What a line ends with where a block is to follow: brackets, and the words and signs of languages that open one without.
 _OPENERS = (":", "{", "(", "[", "=>", "->", " do", " then", " else", " begin", "|>")
 
@@ -41,7 +44,7 @@ def infill_request(
         related=tuple(Related(piece.path, _encodable(piece.text)) for piece in related),
         multiline=multiline,
         dedent=dedent(snapshot) if multiline else None,
-        deadline=time.monotonic() + settings.deadline_ms / 1000 if trigger == "automatic" else None,
+        deadline=time.monotonic() + max(0.001, settings.deadline_ms / 1000 - _AROUND) if trigger == "automatic" else None,
     )
 
 
