@@ -6,6 +6,7 @@ Imports no torch, so that a language server can speak of drafts before any model
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from typing import Literal, Protocol
 
 import msgspec
@@ -19,6 +20,9 @@ import msgspec
 #   │   └── DownloadFailed      offline, wrong hash, full disk
 #   ├── EngineUnavailable       a remote engine does not answer
 #   ├── RequestInvalid          a request that no engine could serve
+#   │   ├── PromptTooLong       more tokens than the model reads
+#   │   └── GrammarUnsupported  a schema or grammar that answers cannot be held to
+#   ├── Overloaded              too many requests wait already: try again later
 #   └── SettingInvalid          a setting that names nothing we have
 
 
@@ -48,6 +52,22 @@ class EngineUnavailable(MercuryError):
 
 class RequestInvalid(MercuryError):
     """The request cannot be served by any engine."""
+
+
+class PromptTooLong(RequestInvalid):
+    """The prompt has more tokens than the model reads."""
+
+
+class GrammarUnsupported(RequestInvalid):
+    """A schema or grammar that answers cannot be held to."""
+
+
+class Overloaded(MercuryError):
+    """More requests wait than are let in."""
+
+    def __init__(self, message: str, retry_after: float) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after  # seconds
 
 
 class SettingInvalid(MercuryError):
@@ -131,6 +151,14 @@ class RewriteRequest(msgspec.Struct, frozen=True, kw_only=True):
     deadline: float | None = None  # `time.monotonic()` seconds
 
 
+class ChatRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """Answer the last of `turns`, the user's; turns that do not fit are refused, not cut."""
+
+    turns: tuple[Turn, ...]
+    max_tokens: int = 256
+    deadline: float | None = None  # `time.monotonic()` seconds
+
+
 class Piece(msgspec.Struct, frozen=True):
     """A committed token of a draft, and how sure the engine is of the draft as far as that."""
 
@@ -155,6 +183,10 @@ class Draft(msgspec.Struct, frozen=True, kw_only=True):
     pieces: tuple[Piece, ...] = ()  # none from an engine that says nothing of its tokens
 
 
+def unheard(text: str) -> None:
+    """Tells nobody."""
+
+
 class Engine(Protocol):
     """Anything that fills holes: the local model, a remote engine, a script."""
 
@@ -164,6 +196,20 @@ class Engine(Protocol):
         """Fill one hole. Returns early with what is committed when `stop` is set or the deadline passes. Not thread-safe.
 
         Raises `MercuryError` where the engine itself fails.
+        """
+        ...
+
+    def rewrite(self, request: RewriteRequest, stop: StopFlag) -> Draft:
+        """The region's new text; the region itself where nothing is to change. `ended` is "end" where the text is whole.
+
+        Raises `RequestInvalid` where the model cannot rewrite, or not so much at once.
+        """
+        ...
+
+    def chat(self, request: ChatRequest, stop: StopFlag, heard: Callable[[str], None] = unheard) -> Draft:
+        """The answer. `heard` is told the answer so far as it grows, on the engine's thread.
+
+        Raises `RequestInvalid` where the model cannot converse, or the turns are too long for it.
         """
         ...
 
@@ -183,9 +229,12 @@ def load_engine(config: EngineConfig) -> Engine:
     Raises `ModelMissing`, `CheckpointInvalid`, `SettingInvalid` or `EngineUnavailable`.
     """
     if config.url is not None:
+        from engine.fallback import FallbackEngine
         from engine.remote import RemoteEngine
 
-        return RemoteEngine(config.url)
+        local = msgspec.structs.replace(config, url=None)
+        model = "default" if config.model == EngineConfig().model else config.model
+        return FallbackEngine(RemoteEngine(config.url, model), lambda: load_engine(local))
     kind, _, argument = config.model.partition(":")
     if kind == "scripted":
         from engine.scripted import ScriptedEngine

@@ -24,12 +24,17 @@ class CacheSlot:
     """One sequence's keys and values. `ids` are the committed ones; their positions are 0…len(ids)−1."""
 
     def __init__(self, config: DenseConfig, capacity: int, dtype: torch.dtype) -> None:
-        self.capacity = -(-capacity // _LENGTH_STEP) * _LENGTH_STEP
+        self.capacity = self.rounded(capacity)
         self.ids: list[int] = []
         self.used_at = 0
         self._config, self._dtype = config, dtype
         # Taken when first asked for, in the layout of the path that asks; a slot is used by one path only.
         self._held: tuple[Tensor, Tensor] | None = None
+
+    @staticmethod
+    def rounded(capacity: int) -> int:
+        """What a slot that is asked to hold so many positions has room for."""
+        return -(-capacity // _LENGTH_STEP) * _LENGTH_STEP
 
     def write(self, layer: int, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
         """Write rows' keys and values [rows, kv_heads, head_dim] behind the mark; returns views of all up to them, and a little beyond.
@@ -50,6 +55,10 @@ class CacheSlot:
         """
         return self._memory(-(-(self.capacity + spare) // size), self._config.kv_heads, size)
 
+    def table(self, count: int) -> Sequence[int]:
+        """The first `count` pages of the sequence, as numbers of the memory's pages. After `pages` only."""
+        return range(count)
+
     def _memory(self, *shape: int) -> tuple[Tensor, Tensor]:
         if self._held is None:
             whole = (self._config.layers, *shape, self._config.head_dim)
@@ -60,6 +69,28 @@ class CacheSlot:
         """Say that the first rows last written are `ids`, read causally: they are committed from now on."""
         assert len(self.ids) + len(ids) <= self.capacity
         self.ids += ids
+
+    def copy(self, other: CacheSlot, length: int) -> None:
+        """Hold the first `length` ids of `other` too, their keys and values copied. This slot holds nothing yet."""
+        assert not self.ids and length <= min(self.capacity, len(other.ids))
+        if other._held is None:
+            return
+        for own, held in zip(self._memory(self._config.kv_heads, self.capacity), other._held, strict=True):
+            own[:, :, :length] = held[:, :, :length]
+        self.ids = other.ids[:length]
+
+    def resize(self, capacity: int) -> None:
+        """Make room for `capacity` positions; what is committed stays."""
+        assert capacity >= len(self.ids)
+        self.capacity = self.rounded(capacity)
+        held, self._held = self._held, None
+        if held is not None and self.ids:
+            for own, before in zip(self._memory(self._config.kv_heads, self.capacity), held, strict=True):
+                own[:, :, : len(self.ids)] = before[:, :, : len(self.ids)]
+
+    def release(self) -> None:
+        """Give the memory back. The slot is not used again."""
+        self._held = None
 
     def truncate(self, length: int) -> None:
         """Give up everything from position `length` on."""
@@ -83,13 +114,13 @@ class PrefixCache:
         """
         self._clock += 1
         slot = self._choose(ids)
-        slot.truncate(_common(slot.ids, ids))
+        slot.truncate(common(slot.ids, ids))
         slot.used_at = self._clock
         return slot
 
     def _choose(self, ids: Sequence[int]) -> CacheSlot:
-        best = max(self._slots, key=lambda slot: _common(slot.ids, ids), default=None)
-        if best is not None and _common(best.ids, ids) * 2 >= len(best.ids) > 0:
+        best = max(self._slots, key=lambda slot: common(slot.ids, ids), default=None)
+        if best is not None and common(best.ids, ids) * 2 >= len(best.ids) > 0:
             return best
         if len(self._slots) < self._most:
             self._slots.append(CacheSlot(self._config, self._capacity, self._dtype))
@@ -97,7 +128,7 @@ class PrefixCache:
         return min(self._slots, key=lambda slot: slot.used_at)
 
 
-def _common(left: Sequence[int], right: Sequence[int]) -> int:
+def common(left: Sequence[int], right: Sequence[int]) -> int:
     """Length of the run that both start with."""
     length = min(len(left), len(right))
     return next((place for place in range(length) if left[place] != right[place]), length)

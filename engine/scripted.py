@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import msgspec
 
-from engine.api import Draft, InfillRequest, SettingInvalid, StopFlag
+from engine.api import ChatRequest, Draft, InfillRequest, RewriteRequest, SettingInvalid, StopFlag, unheard
 
 
 class ScriptedEngine:
-    """Yields `drafts` in order, each as a complete draft of confidence 1 at the cursor; after the last one, empty drafts."""
+    """Yields `drafts` in order, each as a complete draft of confidence 1; after the last one, empty drafts, and regions as they are."""
 
     def __init__(self, drafts: Sequence[str], name: str = "scripted") -> None:
         self.name = name
@@ -30,10 +30,24 @@ class ScriptedEngine:
         return cls(drafts, name=f"scripted:{path}")
 
     def infill(self, request: InfillRequest, stop: StopFlag) -> Draft:
-        text = ""
-        if self._next < len(self._drafts):
-            text = self._drafts[self._next]
-            self._next += 1
+        return self._draft(self._take(""))
+
+    def rewrite(self, request: RewriteRequest, stop: StopFlag) -> Draft:
+        return self._draft(self._take(request.region))
+
+    def chat(self, request: ChatRequest, stop: StopFlag, heard: Callable[[str], None] = unheard) -> Draft:
+        """Heard line by line."""
+        text = self._take("")
+        for line in range(text.count("\n")):
+            heard("\n".join(text.split("\n")[: line + 1]))
+        return self._draft(text)
+
+    def _take(self, default: str) -> str:
+        text = self._drafts[self._next] if self._next < len(self._drafts) else default
+        self._next += 1
+        return text
+
+    def _draft(self, text: str) -> Draft:
         return Draft(
             text=text,
             confidence=1.0 if text else 0.0,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from mercury_lsp import __version__, train
+from mercury_lsp import __version__, stats, train
+from mercury_lsp.http import command
 
 
 def parser() -> argparse.ArgumentParser:
@@ -41,6 +42,11 @@ def parser() -> argparse.ArgumentParser:
         "--model", metavar="NAME", type=_text, default=argparse.SUPPRESS, help="the model to look at, one that `pull` knows"
     )
 
+    http = commands.add_parser("http", help="serve the engine over HTTP, as OpenAI, llama.cpp and Ollama clients ask")
+    http.add_argument("--model", metavar="NAME", type=_text, default=argparse.SUPPRESS, help=model)
+    command.add_arguments(http)
+
+    stats.add_arguments(commands.add_parser("stats", help="say what became of suggestions, where the setting `stats` is on"))
     train.add_arguments(commands.add_parser("train", help="adapt a causal model to diffusion"))
     return top
 

@@ -25,7 +25,7 @@ ALLOWED = {"engine/training": {"tree_sitter"}}
 EVERYWHERE = {"transformers", "accelerate"}  # a second and a half of start-up, and it takes our `kernels` for another package
 
 # What may not be loaded once the module named has been imported: the handshake must be answered long before torch is there.
-HEAVY = {"torch", "numpy", "openvino", "tokenizers", "safetensors", "gguf", "triton"}
+HEAVY = {"torch", "numpy", "openvino", "tokenizers", "safetensors", "gguf", "triton", "starlette", "uvicorn", "llguidance"}
 
 
 def files() -> list[Path]:

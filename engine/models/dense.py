@@ -48,6 +48,8 @@ class _Layer(NamedTuple):
 class DenseTransformer:
     """A model's weights and its forward pass over new rows against a cache slot."""
 
+    paged = False
+
     def __init__(self, config: DenseConfig, embedding: Tensor, final_norm: Tensor, head: Tensor | None = None) -> None:
         """embedding [vocab, width], final_norm [width]; `head` None ties it to the embedding. Layers are added by `add_layer`."""
         self.config = config

@@ -30,6 +30,8 @@ _HEAD_GROUP = 32
 class GraphTransformer:
     """A model's weights and its forward pass over new rows against a cache slot."""
 
+    paged = True
+
     def __init__(self, config: DenseConfig, embedding: Tensor, final_norm: Tensor, head: Tensor | Int8) -> None:
         """Tensors as `DenseTransformer` takes them; the embedding's dtype is the cache's and attention's too.
 
@@ -82,19 +84,22 @@ class GraphTransformer:
 
     def forward(self, rows: Rows, slot: CacheSlot) -> Tensor:
         """As `DenseTransformer.forward`, in float32."""
-        assert self._request is not None and len(slot.ids) + len(rows.ids) <= slot.capacity
-        laid = lay(rows)
-        positions = rows.positions[laid.order]
-        given = {"x": self.embedding[rows.ids[laid.order]].float(), "cos": self._cos[positions], "sin": self._sin[positions]}
-        for name, value in given.items():  # which must live until the graph has run
-            self._request.set_tensor(name, shared(value))
-        self._attention.feed(self._request, laid, slot)
-        self._request.infer()
-        return torch.from_numpy(self._request.get_output_tensor().data)[laid.back]  # a copy: the next forward writes there again
+        return self.forward_many([(rows, slot)])[0]
 
     def forward_many(self, batch: Sequence[tuple[Rows, CacheSlot]]) -> list[Tensor]:
-        """As `DenseTransformer.forward_many`."""
-        return [self.forward(rows, slot) for rows, slot in batch]
+        """As `DenseTransformer.forward_many`; the slots are of one pool where there are several."""
+        assert self._request is not None and all(len(slot.ids) + len(rows.ids) <= slot.capacity for rows, slot in batch)
+        laid = [lay(rows) for rows, _ in batch]
+        ids = torch.cat([rows.ids[way.order] for way, (rows, _) in zip(laid, batch, strict=True)])
+        positions = torch.cat([rows.positions[way.order] for way, (rows, _) in zip(laid, batch, strict=True)])
+        given = {"x": self.embedding[ids].float(), "cos": self._cos[positions], "sin": self._sin[positions]}
+        for name, value in given.items():  # which must live until the graph has run
+            self._request.set_tensor(name, shared(value))
+        self._attention.feed(self._request, [(way, slot) for way, (_, slot) in zip(laid, batch, strict=True)])
+        self._request.infer()
+        # Copies: the next forward writes there again.
+        each = torch.from_numpy(self._request.get_output_tensor().data).split([len(way.order) for way in laid])
+        return [hidden[way.back] for hidden, way in zip(each, laid, strict=True)]
 
     def head(self, hidden: Tensor) -> Tensor:
         """Logits, float32 [rows, vocab], of hidden states [rows, width]."""

@@ -86,7 +86,7 @@ class PagedAttention:
         self._shared["max_context_len"] = variable("max_context_len", [], np.int32)
         self._shared["qq_bias"] = variable("qq_bias", [-1], np.uint8)
         self._caches: list[Node] = []
-        self._slot: CacheSlot | None = None
+        self._bound: Tensor | None = None  # the memory that the request holds
 
     @property
     def inputs(self) -> list[Node]:
@@ -120,28 +120,40 @@ class PagedAttention:
             *(given["token_type_ids"], given["qq_bias"], given["qq_bias_begins"]),
         ]
 
-    def feed(self, request: openvino.InferRequest, laid: Laid, slot: CacheSlot) -> None:
-        """Give `request` the rows' places, and the slot's memory where it held another's."""
-        count, start = len(laid.order), len(slot.ids)
+    def feed(self, request: openvino.InferRequest, batch: Sequence[tuple[Laid, CacheSlot]]) -> None:
+        """Give `request` the places of several slots' rows, one slot's after the other's, and their memory where it held another.
+
+        Slots that are read together lie in one memory.
+        """
         page = request.get_compiled_model().input("keys.0").get_partial_shape()[2].get_length()
-        pages = -(-(start + count) // page)
+        counts = [len(laid.order) for laid, _ in batch]
+        lengths = [len(slot.ids) + count for (_, slot), count in zip(batch, counts, strict=True)]
+        memories = [slot.pages(page, spare=CHUNK) for _, slot in batch]
+        assert all(memory[0] is memories[0][0] for memory in memories)
+        pages = [-(-length // page) for length in lengths]
+        tables = [slot.table(count) for (_, slot), count in zip(batch, pages, strict=True)]
         given = {
-            "past_lens": np.array([start], np.int32),
-            "subsequence_begins": np.array([0, count], np.int32),
-            "block_indices": np.arange(pages, dtype=np.int32),
-            "block_indices_begins": np.array([0, pages], np.int32),
-            "max_context_len": np.array(start + count, np.int32),
-            "token_type_ids": laid.ahead.int().numpy(),
-            "qq_bias": laid.seen.view(torch.uint8).flatten().numpy(),
-            "qq_bias_begins": np.array([0, count * count], np.int32),
+            "past_lens": np.array([len(slot.ids) for _, slot in batch], np.int32),
+            "subsequence_begins": _begins(counts),
+            "block_indices": np.concatenate([np.array(table, np.int32) for table in tables]),
+            "block_indices_begins": _begins(pages),
+            "max_context_len": np.array(max(lengths), np.int32),
+            "token_type_ids": torch.cat([laid.ahead for laid, _ in batch]).int().numpy(),
+            "qq_bias": torch.cat([laid.seen.view(torch.uint8).flatten() for laid, _ in batch]).numpy(),
+            "qq_bias_begins": _begins([count * count for count in counts]),
         }
         for name, value in given.items():
             request.set_tensor(name, openvino.Tensor(value))
-        if slot is not self._slot:
-            self._bind(request, slot, page)
+        if memories[0][0] is not self._bound:
+            self._bind(request, memories[0])
 
-    def _bind(self, request: openvino.InferRequest, slot: CacheSlot, page: int) -> None:
-        for kind, held in zip(("keys", "values"), slot.pages(page, spare=CHUNK), strict=True):
+    def _bind(self, request: openvino.InferRequest, memory: tuple[Tensor, Tensor]) -> None:
+        for kind, held in zip(("keys", "values"), memory, strict=True):
             for layer in range(self._config.layers):
                 request.set_tensor(f"{kind}.{layer}", shared(held[layer]))
-        self._slot = slot
+        self._bound = memory[0]
+
+
+def _begins(sizes: Sequence[int]) -> np.ndarray:
+    """Where each of several runs begins, and where the last one ends."""
+    return np.cumsum([0, *sizes], dtype=np.int32)

@@ -18,6 +18,7 @@ class Transformer(Protocol):
 
     config: DenseConfig
     dtype: torch.dtype
+    paged: bool  # whether it keeps keys and values in pages, as a pool of them has them
     embedding: Tensor  # [vocab, width]
 
     def forward(self, rows: Rows, slot: CacheSlot) -> Tensor: ...

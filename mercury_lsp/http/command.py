@@ -1,0 +1,83 @@
+"""`mercury-lsp http`: loads the engine, and serves it. Knows no endpoint."""
+
+from __future__ import annotations
+
+import argparse
+import ipaddress
+import os
+import sys
+
+from engine.api import EngineConfig, MercuryError
+from engine.serving.requests import Service
+
+# Requests at once beyond which the server itself says no, before they are read.
+_MOST_CONNECTIONS = 256
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--host", default="127.0.0.1", help="the address to listen on; one that others can reach needs a key")
+    parser.add_argument("--port", type=int, default=8012, help="default: 8012")
+    parser.add_argument("--api-key", metavar="KEY", help="what clients must send; MERCURY_API_KEY keeps it out of the process list")
+    parser.add_argument("--allow-host", metavar="NAME", action="append", default=[], help="a host name clients may ask by; repeatable")
+    parser.add_argument("--cors-origin", metavar="URL", action="append", default=[], help="an origin whose pages may ask; repeatable")
+    parser.add_argument("--cache-tokens", metavar="N", type=int, default=24_576, help="tokens whose keys and values are kept at most")
+    parser.add_argument("--concurrent", metavar="N", type=int, default=16, help="answers written at once at most")
+    parser.add_argument("--waiting", metavar="N", type=int, default=64, help="requests that may wait; more are answered 429")
+    parser.set_defaults(module="http.command")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Returns 2 for arguments that do not go together, 1 where the engine could not be loaded."""
+    key = args.api_key or os.environ.get("MERCURY_API_KEY") or None
+    if not is_loopback(args.host) and key is None:
+        print(f"mercury-lsp: --host {args.host} can be reached by others: give an --api-key", file=sys.stderr)
+        return 2
+    if min(args.cache_tokens - 1023, args.concurrent, args.waiting) < 1:
+        print("mercury-lsp: --concurrent and --waiting are 1 at least, --cache-tokens 1024", file=sys.stderr)
+        return 2
+    try:
+        service = load(args)
+    except MercuryError as error:
+        print(f"mercury-lsp: {error}", file=sys.stderr)
+        return 1
+    import uvicorn
+
+    from mercury_lsp.http.app import build
+    from mercury_lsp.http.guard import Rules
+
+    rules = Rules(key=key, names=(args.host, *args.allow_host), origins=tuple(args.cors_origin))
+    print(f"{service.facts.model} answers on http://{args.host}:{args.port}/v1", file=sys.stderr, flush=True)
+    uvicorn.run(
+        build(service, rules),
+        host=args.host,
+        port=args.port,
+        log_level="warning",
+        limit_concurrency=_MOST_CONNECTIONS,
+        timeout_keep_alive=60,
+        server_header=False,
+    )
+    service.close()
+    return 0
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach it. A name other than `localhost` may lead anywhere."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def load(args: argparse.Namespace) -> Service:
+    """Raises `MercuryError`."""
+    name: str = args.model or EngineConfig().model
+    kind, _, argument = name.partition(":")
+    if kind == "scripted":
+        from engine.serving.scripted import ScriptedService
+
+        return ScriptedService.from_file(argument)
+    from engine.serving.local import LocalService
+    from engine.serving.scheduler import Bounds
+
+    bounds = Bounds(running=args.concurrent, waiting=args.waiting)
+    return LocalService.load_model(EngineConfig(model=name), cache_tokens=args.cache_tokens, bounds=bounds)

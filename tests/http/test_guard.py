@@ -1,0 +1,104 @@
+"""Who is let in, and what cannot be done to the server from outside."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import httpx
+import pytest
+from servers import serving
+
+from engine.serving.scripted import ScriptedService
+from mercury_lsp.http.command import is_loopback
+from mercury_lsp.http.guard import Rules
+
+ROOT = Path(__file__).parents[2]
+CHAT = {"messages": [{"role": "user", "content": "x"}]}
+
+
+def status(rules: Rules, headers: dict[str, str], path: str = "/v1/models") -> int:
+    with serving(ScriptedService([]), rules) as url:
+        return httpx.get(url + path, headers=headers).status_code
+
+
+@pytest.mark.parametrize(
+    ("host", "expected"),
+    [("127.0.0.1:8012", 200), ("localhost", 200), ("[::1]:8012", 200), ("evil.example", 403), ("127.0.0.1.evil.example", 403), ("", 403)],
+)
+def test_a_name_that_may_resolve_to_loopback_is_refused(host: str, expected: int) -> None:
+    assert status(Rules(), {"Host": host}) == expected
+
+
+def test_a_name_can_be_allowed() -> None:
+    assert status(Rules(names=("box.lan",)), {"Host": "box.lan:8012"}) == 200
+
+
+@pytest.mark.parametrize(
+    ("headers", "expected"),
+    [
+        ({"Authorization": "Bearer secret"}, 200),
+        ({"authorization": "bearer secret"}, 200),
+        ({"X-Api-Key": "secret"}, 200),
+        ({"Authorization": "Bearer secre"}, 401),
+        ({"Authorization": "secret"}, 401),
+        ({}, 401),
+    ],
+)
+def test_a_key_must_be_the_right_one(headers: dict[str, str], expected: int) -> None:
+    assert status(Rules(key="secret"), headers) == expected
+
+
+def test_health_needs_no_key_and_metrics_do() -> None:
+    assert status(Rules(key="secret"), {}, "/health") == 200
+    assert status(Rules(key="secret"), {}, "/metrics") == 401
+
+
+@pytest.mark.parametrize(
+    ("origin", "expected"), [("https://evil.example", 403), ("null", 403), ("http://localhost:3000", 200), ("vscode-webview://x", 200)]
+)
+def test_pages_from_elsewhere_may_not_ask(origin: str, expected: int) -> None:
+    assert status(Rules(), {"Origin": origin}) == expected
+
+
+def test_an_allowed_origin_gets_the_headers_it_needs() -> None:
+    with serving(ScriptedService([]), Rules(origins=("https://my.example",))) as url:
+        asked = {"Origin": "https://my.example", "Access-Control-Request-Method": "POST"}
+        assert httpx.options(url + "/v1/models", headers=asked).headers["access-control-allow-origin"] == "https://my.example"
+    with serving(ScriptedService([])) as url:
+        assert "access-control-allow-origin" not in httpx.get(url + "/v1/models", headers={"Origin": "http://localhost:1"}).headers
+
+
+def test_a_large_body_is_refused_with_and_without_its_length() -> None:
+    with serving(ScriptedService([]), Rules(body=1000)) as url:
+        told = httpx.post(url + "/v1/completions", content=b"{" + b" " * 2000)
+        untold = httpx.post(url + "/v1/completions", content=iter([b"{", b" " * 2000]))
+    assert told.status_code == untold.status_code == 413
+    assert untold.json()["error"]["code"] == "body_too_large"
+
+
+@pytest.mark.parametrize("body", [b"", b"{", b"[1]", b'"x"', b"\xff\xfe", b"[" * 100_000])
+def test_what_is_no_request_is_an_error_in_the_usual_shape(body: bytes) -> None:
+    with serving(ScriptedService([])) as url:
+        reply = httpx.post(url + "/v1/chat/completions", content=body)
+    assert reply.status_code == 400 and set(reply.json()["error"]) == {"message", "type", "param", "code"}
+
+
+def test_a_path_nobody_serves_and_a_method_nobody_takes() -> None:
+    with serving(ScriptedService([])) as url:
+        assert httpx.get(url + "/v2/models").status_code == 404
+        assert httpx.get(url + "/v1/completions").json()["error"]["code"] == "unknown_url"
+
+
+@pytest.mark.parametrize(
+    ("host", "expected"), [("127.0.0.1", True), ("::1", True), ("localhost", True), ("0.0.0.0", False), ("box.lan", False)]
+)
+def test_what_is_loopback(host: str, expected: bool) -> None:
+    assert is_loopback(host) is expected
+
+
+def test_a_host_that_others_reach_needs_a_key() -> None:
+    command = [sys.executable, "-m", "mercury_lsp", "http", "--host", "0.0.0.0", "--model", "scripted:none"]
+    refused = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60)
+    assert refused.returncode == 2 and "--api-key" in refused.stderr
