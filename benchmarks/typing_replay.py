@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import PurePosixPath
 from typing import Literal, NamedTuple
 
@@ -24,7 +24,7 @@ import msgspec
 
 from benchmarks.figures import range_of
 from benchmarks.held_out import Stretch
-from engine.api import Draft, Engine, EngineConfig, InfillRequest, StopFlag
+from engine.api import ChatRequest, Draft, Engine, EngineConfig, InfillRequest, RewriteRequest, StopFlag, unheard
 from mercury_lsp import utf16
 from mercury_lsp.ask import InlineCompletionAsk
 from mercury_lsp.params import Change, Identifier, Position
@@ -217,6 +217,12 @@ class _Remembering:
         if hole not in self._drafts:
             self._drafts[hole] = self._engine.infill(request, stop)
         return self._drafts[hole]
+
+    def rewrite(self, request: RewriteRequest, stop: StopFlag) -> Draft:
+        return self._engine.rewrite(request, stop)
+
+    def chat(self, request: ChatRequest, stop: StopFlag, heard: Callable[[str], None] = unheard) -> Draft:
+        return self._engine.chat(request, stop, heard)
 
 
 def replay(engine: Engine, stretch: Stretch, thresholds: Sequence[float], deadline_ms: int = NO_DEADLINE_MS) -> Replay:

@@ -12,18 +12,23 @@ from collections import deque
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any, BinaryIO
 
+import msgspec
 from lsprotocol import types
 from pygls.exceptions import JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 
 from engine.api import Engine, EngineConfig, MercuryError
-from mercury_lsp import __version__, client, parent, stdio
+from mercury_lsp import __version__, client, completion_items, copilot, legacy, parent, stdio
 from mercury_lsp import settings as configuration
 from mercury_lsp.ask import inline_completion_ask
 from mercury_lsp.choice import Choice
-from mercury_lsp.params import Changes, Command, DidOpen, OnDocument, read
+from mercury_lsp.nextedit import handlers as next_edit
+from mercury_lsp.nextedit.service import NextEdits
+from mercury_lsp.params import Changes, Command, DidOpen, OnDocument, PartlyAccepted, read
 from mercury_lsp.project import Project
 from mercury_lsp.protocol import Protocol, converter
+from mercury_lsp.refactor import service as refactor
+from mercury_lsp.refactor.conversation import Conversations
 from mercury_lsp.session import Session
 from mercury_lsp.suggest import ACCEPTED, Suggester
 from mercury_lsp.uris import key_of, path_of
@@ -50,10 +55,12 @@ class MercuryServer(LanguageServer):
     suggester: Suggester
     project: Project
     choice: Choice
+    next_edits: NextEdits
 
     def __init__(self, load: Callable[[EngineConfig], Engine], overrides: Mapping[str, Any]) -> None:
         super().__init__("mercury-lsp", __version__, protocol_cls=Protocol, converter_factory=converter)
         self.session = Session()
+        self.conversations = Conversations()
         self.accepted: deque[tuple[str, tuple[Any, ...]]] = deque(maxlen=100)
         self._load = load
         self._overrides = overrides  # settings from the command line; they weigh most
@@ -77,6 +84,10 @@ class MercuryServer(LanguageServer):
         self.suggester = Suggester(self.session, worker)
         self.choice = Choice(self.project.indexing)
         self.suggester.related = lambda snapshot, settings: self.choice.related(snapshot, settings, self.suggester.roots)
+        self.next_edits = NextEdits(
+            self.session, lambda: self.suggester.settings, lambda: self.suggester.roots, lambda name: self.project.indexing.view.find(name)
+        )
+        self.next_edits.rewrite = lambda document, request: worker.aside(document, lambda engine, stop: engine.rewrite(request, stop))
         with client.logging_to(self, loop):
             reading = asyncio.ensure_future(stdio.read_frames(reader, self.protocol.receive))
             reading.add_done_callback(self._stream_ended)
@@ -84,10 +95,20 @@ class MercuryServer(LanguageServer):
                 return await self._exit_code
             finally:
                 reading.cancel()
+                self._keep_figures()
                 self.suggester.worker.close()
                 self.project.close()
                 output.close()
                 await output.wait_closed()
+
+    def _keep_figures(self) -> None:
+        if self.suggester.settings.stats:
+            from mercury_lsp import stats
+
+            try:
+                stats.keep(self.suggester.account.figures())
+            except OSError as error:
+                _log.warning("the figures could not be written: %s", error)
 
     def stop(self, code: int) -> None:
         if self._exit_code is not None and not self._exit_code.done():
@@ -151,21 +172,29 @@ class MercuryServer(LanguageServer):
         if config == self._engine:
             return
         self._engine = config
+        copilot.tell_status(self, busy=True)
+        fault = ""
         try:
             await client.progress(self, f"Loading {config.url or config.model}", self.suggester.worker.load(config))
         except MercuryError as error:
-            self._engine = None  # the next change of the configuration tries again
-            self.tell_once(str(error), types.MessageType.Error)
+            fault = str(error)
         except Exception:
-            self._engine = None
             _log.exception("%s could not be loaded", config.model)
-            self.tell_once(f"{config.model} could not be loaded; the log says why", types.MessageType.Error)
+            fault = f"{config.model} could not be loaded; the log says why"
+        if fault:
+            self._engine = None  # the next change of the configuration tries again
+            self.tell_once(fault, types.MessageType.Error)
+        copilot.tell_status(self, error=fault)
 
-    def client_can(self, *path: str) -> bool:
+    def client_said(self, *path: str) -> Any:
+        """What the client's capabilities have there; None for nothing."""
         found: Any = self.protocol.initialize_params.get("capabilities")
         for key in path:
             found = found.get(key) if isinstance(found, Mapping) else None
-        return bool(found)
+        return found
+
+    def client_can(self, *path: str) -> bool:
+        return bool(self.client_said(*path))
 
     def tell_once(self, message: str, kind: types.MessageType) -> None:
         if message not in self._told:
@@ -195,6 +224,7 @@ def initialize(ls: MercuryServer, params: types.InitializeParams) -> None:
     said = ls.protocol.initialize_params
     folders = said.get("workspaceFolders") or [{"uri": said.get("rootUri") or ""}]
     _set_roots(ls, _paths(folders))
+    completion_items.offer(ls)
     if params.process_id is not None and params.process_id > 0:
         parent.watch(params.process_id, ls.hung_up)
 
@@ -203,6 +233,8 @@ def initialized(ls: MercuryServer, _: object) -> None:
     ls.begin(ls.configure())
     if ls.client_can("workspace", "didChangeWatchedFiles", "dynamicRegistration"):
         ls.begin(client.watch_files(ls.protocol))
+    if ls.client_can("workspace", "textDocumentContent", "dynamicRegistration"):
+        ls.begin(refactor.register(ls))
 
 
 def did_change_configuration(ls: MercuryServer, params: object) -> None:
@@ -227,6 +259,7 @@ def did_open(ls: MercuryServer, params: object) -> None:
     except ValueError as error:
         raise JsonRpcInvalidParams(f"{document.uri}: {error}") from None
     ls.project.opened(document.uri)
+    ls.next_edits.opened(document.uri)
 
 
 def did_change(ls: MercuryServer, params: object) -> None:
@@ -238,8 +271,10 @@ def did_change(ls: MercuryServer, params: object) -> None:
     except JsonRpcInvalidParams:
         ls.session.close(document.uri)
         ls.project.closed(document.uri)
+        ls.next_edits.closed(key_of(document.uri))
         raise
     ls.project.changed(document.uri)
+    ls.next_edits.changed(document.uri)
 
 
 def did_save(ls: MercuryServer, params: object) -> None:
@@ -249,20 +284,42 @@ def did_save(ls: MercuryServer, params: object) -> None:
         ls.project.touched([path_of(uri)])
 
 
+def figures(ls: MercuryServer, params: object) -> dict[str, Any]:
+    found: dict[str, Any] = msgspec.to_builtins(ls.suggester.account.figures())
+    return found
+
+
+def did_partially_accept(ls: MercuryServer, params: object) -> None:
+    """Clients send it in more forms than one; what cannot be read counts for nothing."""
+    try:
+        said = read(params, PartlyAccepted)
+    except JsonRpcInvalidParams:
+        return
+    arguments = (said.item.command or {}).get("arguments") or [""]
+    ls.suggester.account.accepted_part(str(arguments[0]), said.accepted_length)
+
+
 def did_close(ls: MercuryServer, params: object) -> None:
     uri = read(params, OnDocument).text_document.uri
     ls.session.close(uri)
     ls.suggester.forget(key_of(uri))
     ls.choice.forget(key_of(uri))
+    ls.next_edits.closed(key_of(uri))
     ls.project.closed(uri)
 
 
-def execute_command(ls: MercuryServer, params: object) -> None:
-    """Record what became of a suggestion. Some clients send it as a notification, with any arguments."""
+async def execute_command(ls: MercuryServer, params: object) -> dict[str, Any] | None:
+    """Do a refactoring, or record what became of a suggestion. Some clients send it as a notification, with any arguments."""
     said = read(params, Command)
+    if said.command in refactor.TITLES:
+        return await refactor.execute(ls, said.command, said.arguments, params)
     if said.command not in COMMANDS:
         raise JsonRpcInvalidParams(f"no such command: {said.command}")
     ls.accepted.append((said.command, tuple(said.arguments)))
+    if said.command in (ACCEPTED, "github.copilot.didAcceptCompletionItem") and said.arguments:
+        ls.suggester.account.accepted(str(said.arguments[0]))
+    next_edit.told(ls, said.command, said.arguments)
+    return copilot.finished(said.command)
 
 
 HANDLERS: Mapping[str, Callable[[MercuryServer, Any], Coroutine[Any, Any, Any] | Any]] = {
@@ -277,11 +334,18 @@ HANDLERS: Mapping[str, Callable[[MercuryServer, Any], Coroutine[Any, Any, Any] |
     types.TEXT_DOCUMENT_DID_SAVE: did_save,
     types.TEXT_DOCUMENT_DID_CLOSE: did_close,
     types.TEXT_DOCUMENT_INLINE_COMPLETION: inline_completion,
+    **next_edit.HANDLERS,
+    **copilot.HANDLERS,
+    **legacy.HANDLERS,
+    **refactor.HANDLERS,
+    "textDocument/didPartiallyAcceptCompletion": did_partially_accept,
+    "mercury/stats": figures,
 }
 
 OPTIONS = {
     types.TEXT_DOCUMENT_DID_SAVE: types.SaveOptions(include_text=False),
     types.TEXT_DOCUMENT_INLINE_COMPLETION: types.InlineCompletionOptions(),
+    **refactor.OPTIONS,
 }
 
 
@@ -290,7 +354,7 @@ def build(load: Callable[[EngineConfig], Engine], overrides: Mapping[str, Any] |
     server = MercuryServer(load, overrides or {})
     for method, handler in HANDLERS.items():
         server.feature(method, OPTIONS.get(method))(handler)
-    for command in COMMANDS:
+    for command in (*COMMANDS, *refactor.TITLES):
         server.command(command)(execute_command)  # only for the list in the capabilities
     return server
 

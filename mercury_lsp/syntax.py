@@ -129,6 +129,27 @@ class Tree:
     def text_of(self, node: tree_sitter.Node) -> str:
         return self._data[node.start_byte : node.end_byte].decode()
 
+    def node_at(self, start: int, end: int) -> tree_sitter.Node | None:
+        """The smallest node around these characters."""
+        return self._tree.root_node.descendant_for_byte_range(self._byte(start), self._byte(end))
+
+    def span(self, node: tree_sitter.Node) -> tuple[int, int]:
+        """The first character of `node`, and the one after its last."""
+        start = self._char(node.start_byte, (0, 0))
+        return start[1], self._char(node.end_byte, start)[1]
+
+    def cut(self, start: int, end: int) -> str:
+        """The text between two bytes."""
+        return self._data[start:end].decode()
+
+    def byte(self, at: int) -> int:
+        """The byte at which the character `at` begins: nodes count in bytes."""
+        return self._byte(at)
+
+    def char(self, byte: int) -> int:
+        """The character that begins at `byte`."""
+        return self._char(byte, (0, 0))[1]
+
     def first_lines(self, node: tree_sitter.Node, most: int) -> str:
         """Whole lines from the one in which `node` begins, as many of its own as fit into `most` characters."""
         start = self._data.rfind(b"\n", 0, node.start_byte) + 1

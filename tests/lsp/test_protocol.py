@@ -120,7 +120,7 @@ def test_without_params_at_all(client: Client) -> None:
     assert client.answer("c")["result"] is None
 
 
-@pytest.mark.parametrize("method", ["no/such", "getCompletions", "textDocument/hover", "textDocument/didFocus", "$/no"])
+@pytest.mark.parametrize("method", ["no/such", "conversation/create", "textDocument/hover", "textDocument/rename", "$/no"])
 def test_an_unknown_request_is_refused(client: Client, method: str) -> None:
     assert client.error(method, {"type_name": 1, "class": 2}) == -32601
 

@@ -1,0 +1,229 @@
+"""Next edits over the wire, as Copilot's clients ask for them: what they send is taken from their sources."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from lsp_client import URI, Client, cut, scripted
+
+BEFORE = "def area(width, height):\n    return width * height\n"
+AFTER = BEFORE.replace("(width", "(breadth")
+RETURN = {"start": {"line": 1, "character": 11}, "end": {"line": 1, "character": 16}}
+ACCEPT = "github.copilot.didAcceptNextEditSuggestionItem"
+REJECT = "github.copilot.didRejectNextEditSuggestionItem"
+
+
+def renamed(client: Client) -> None:
+    """A parameter was renamed where it is declared; a client that sends whole texts says so."""
+    client.initialize()
+    client.open(BEFORE)
+    client.change({"text": AFTER})
+
+
+def ask(client: Client, *, uri: str = URI, version: int | None = None, method: str = "textDocument/copilotInlineEdit", **more: Any) -> Any:
+    document = {"uri": uri, "version": client.versions[uri] if version is None else version}
+    return client.call(method, {"textDocument": document, "position": {"line": 0, "character": 12}, **more})["edits"]
+
+
+def apply(text: str, edit: dict[str, Any]) -> str:
+    """As clients do: positions are in UTF-16 units."""
+    lines = text.split("\n")
+
+    def at(position: dict[str, int]) -> int:
+        units = lines[position["line"]].encode("utf-16-le")[: 2 * position["character"]]
+        return sum(len(line) + 1 for line in lines[: position["line"]]) + len(units.decode("utf-16-le"))
+
+    start, end = at(edit["range"]["start"]), at(edit["range"]["end"])
+    return text[:start] + edit["text"] + text[end:]
+
+
+# ------------------------------------------------------------------------------------------------ what clients send
+
+
+def test_sidekick_asks_with_a_context() -> None:
+    with scripted() as client:
+        renamed(client)
+        client.notify("textDocument/didFocus", {"textDocument": {"uri": URI}})
+        (edit,) = ask(client, context={"triggerKind": 2})
+        assert edit == {
+            "text": "breadth",
+            "textDocument": {"uri": URI, "version": 2},
+            "range": RETURN,
+            "command": {"title": "Accept next edit", "command": ACCEPT, "arguments": [edit["command"]["arguments"][0]]},
+        }
+        client.change({"text": apply(AFTER, edit)})
+        assert (
+            client.call("workspace/executeCommand", {"command": edit["command"]["command"], "arguments": edit["command"]["arguments"]})
+            is None
+        )
+        assert ask(client, context={"triggerKind": 2}) == []
+
+
+def test_copilot_el_accepts_with_a_notification() -> None:
+    with scripted() as client:
+        renamed(client)
+        (edit,) = ask(client)
+        command = {name: edit["command"][name] for name in ("command", "arguments")}
+        client.notify("textDocument/didShowInlineEdit", {"item": {"command": edit["command"]}})
+        client.notify("workspace/executeCommand", command)
+        client.change({"text": apply(AFTER, edit)})
+        assert ask(client) == []
+        assert not client.received("window/showMessage")
+
+
+def test_copilot_lsp_needs_edits_even_where_there_are_none() -> None:
+    with scripted() as client:
+        client.initialize()
+        client.open(BEFORE)
+        place = {"textDocument": {"uri": URI, "version": 1}, "position": {"line": 0, "character": 0}}
+        assert client.call("textDocument/copilotInlineEdit", place) == {"edits": []}
+        assert client.call(
+            "textDocument/copilotInlineEdit", {**place, "textDocument": {"uri": "file:///never/opened.py", "version": 1}}
+        ) == {"edits": []}
+        assert client.call("textDocument/copilotInlineEdit", {}) == {"edits": []}
+        assert client.call("textDocument/copilotInlineEdit") == {"edits": []}
+
+
+def test_version_and_uri_go_back_as_they_came() -> None:
+    odd = "file:///project/some%20file%2Epy"
+    with scripted() as client:
+        client.initialize()
+        client.open(BEFORE, uri=odd)
+        client.versions[odd] = 40
+        client.change({"text": AFTER}, uri=odd)
+        (edit,) = ask(client, uri=odd)
+        assert edit["textDocument"] == {"uri": odd, "version": 41}
+        assert client.call(
+            "textDocument/copilotInlineEdit",
+            {"textDocument": {"uri": "file:///project/some file.py", "version": 41}, "position": {"line": 0, "character": 0}},
+        )["edits"][0]["textDocument"] == {"uri": "file:///project/some file.py", "version": 41}
+
+
+@pytest.mark.parametrize("version", [1, 3])
+def test_a_question_about_another_version_has_no_answer(version: int) -> None:
+    with scripted() as client:
+        renamed(client)
+        assert ask(client, version=version) == []
+
+
+def test_positions_are_utf_16_and_a_byte_order_mark_counts() -> None:
+    marked = "\ufeffdef f(😀‸x): return '😀😀' + x\n".replace("😀‸", "")
+    with scripted() as client:
+        client.initialize()
+        client.open(marked)
+        changed = marked.replace("f(x)", "f(value)")
+        client.change({"text": changed})
+        (edit,) = ask(client)
+        assert apply(changed, edit) == changed.replace("+ x", "+ value")
+
+
+def test_windows_line_ends() -> None:
+    with scripted() as client:
+        client.initialize()
+        client.open(BEFORE.replace("\n", "\r\n"))
+        client.change({"text": AFTER.replace("\n", "\r\n")})
+        (edit,) = ask(client)
+        assert (edit["range"], edit["text"]) == (RETURN, "breadth")
+
+
+# ------------------------------------------------------------------------------------------------ our own clients
+
+
+def test_our_own_clients_get_a_label_and_a_confidence() -> None:
+    with scripted() as client:
+        renamed(client)
+        (edit,) = ask(client, method="mercury/nextEdit")
+        assert edit["label"] == "Rename width to breadth"
+        assert edit["kind"] == "rename" and 0.5 < edit["confidence"] <= 1 and edit["jump"] is None
+        assert (edit["range"], edit["textDocument"]) == (RETURN, {"uri": URI, "version": 2})
+
+
+def test_a_jump_into_another_document() -> None:
+    other = "file:///project/use.py"
+    with scripted() as client:
+        client.initialize()
+        client.open("def load():\n    return 1\n")
+        client.open("from main import load\n\nprint(load())\n", uri=other)
+        client.change({"text": "def read():\n    return 1\n"})
+        assert ask(client) == []  # Copilot's clients take an edit for one of the document they asked about
+        (edit,) = ask(client, method="mercury/nextEdit")
+        assert edit["textDocument"] == {"uri": other, "version": 1}
+        assert (
+            edit["jump"] == {"uri": other, "position": edit["range"]["start"]} == {"uri": other, "position": {"line": 0, "character": 17}}
+        )
+        assert [each["text"] for each in ask(client, uri=other)] == ["read"]  # when the user went there
+
+
+# ------------------------------------------------------------------------------------------------ quiet
+
+
+def refuse_by_command(client: Client, edit: dict[str, Any]) -> None:
+    client.call("workspace/executeCommand", {"command": REJECT, "arguments": edit["command"]["arguments"]})
+
+
+def refuse_by_message(client: Client, edit: dict[str, Any]) -> None:
+    client.call("notifyNextEditRejected", {"uuid": edit["command"]["arguments"][0], "reason": "escape"})
+
+
+def refuse_as_ours(client: Client, edit: dict[str, Any]) -> None:
+    client.notify("mercury/nextEditRejected", {"id": edit["command"]["arguments"][0]})
+
+
+@pytest.mark.parametrize("refuse", [refuse_by_command, refuse_by_message, refuse_as_ours])
+def test_a_refused_edit_stays_away_until_its_surroundings_change(refuse: Any) -> None:
+    with scripted() as client:
+        renamed(client)
+        (edit,) = ask(client)
+        refuse(client, edit)
+        assert ask(client) == []
+        client.change({"text": AFTER + "\n\n\n\n\nx = 1\n"})
+        assert ask(client) == []
+        client.change({"text": AFTER.replace("height\n", "height + 0\n") + "\n\n\n\n\nx = 1\n"})
+        assert len(ask(client)) == 1
+
+
+def test_an_edit_that_was_passed_over_again_and_again_stays_away() -> None:
+    with scripted() as client:
+        renamed(client)
+        text, offered = AFTER + "\n\n\n\n", 0
+        for number in range(6):
+            text += f"\n\n\nvalue{number} = {number}"
+            client.change({"text": text})
+            offered += len(ask(client))
+        assert offered == 3
+
+
+def test_nothing_of_an_ignored_file(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".gitignore").write_text("secret.py\n")
+    uri = (tmp_path / "secret.py").as_uri()
+    with scripted() as client:
+        client.initialize()
+        client.open(BEFORE, uri=uri)
+        client.change({"text": AFTER}, uri=uri)
+        assert ask(client, uri=uri) == []
+
+
+def test_nothing_where_the_language_is_switched_off() -> None:
+    with scripted() as client:
+        client.initialize({"languages": {"python": False}})
+        client.open(BEFORE)
+        client.change({"text": AFTER})
+        assert ask(client) == []
+
+
+def test_at_most_one_edit_at_a_time() -> None:
+    text, line, character = cut("def f(a‸):\n    x = a\n\n    y = 2\n\n    return a + x\n")
+    with scripted() as client:
+        client.initialize()
+        client.open(text)
+        text = text.replace("f(a)", "f(amount)")
+        client.change({"text": text})
+        for expected in ("x = amount", "return amount"):
+            (edit,) = ask(client)
+            text = apply(text, edit)
+            assert expected in text
+            client.change({"text": text})
+        assert ask(client) == []
