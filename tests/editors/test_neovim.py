@@ -86,12 +86,24 @@ def test_one_server_for_all_repositories(tmp_path: Path) -> None:
         assert "ERROR" not in editor.log()
 
 
+# A second function that repeats the first: what any fair model goes on with.
+FIRST_AND_SECOND = '''def first(values):
+    """Return the first value."""
+    return values[0]
+
+
+def second(values):
+    """Return the second value."""
+'''
+
+
 def test_the_default_model(tmp_path: Path) -> None:
     with neovim(tmp_path) as editor:
-        (tmp_path / "sums.py").write_text('def add(a, b):\n    """Return the sum of a and b."""\n')
+        (tmp_path / "values.py").write_text(FIRST_AND_SECOND)
         editor.enable(SERVER, {"deadlineMs": 20_000, "minConfidence": 0})
-        editor.edit(tmp_path / "sums.py")
+        editor.edit(tmp_path / "values.py")
         editor.type("Goreturn ")
         ghost = editor.wait_for_ghost()
         editor.accept()
-        assert editor.lines()[2:] == ["    return " + ghost[0], *ghost[1:]]
+        assert editor.lines()[7:] == ["    return " + ghost[0], *ghost[1:]]
+        assert "values" in ghost[0]

@@ -17,11 +17,13 @@
 ---
 ---     vim.lsp.config('copilot_mercury', { settings = { mercury = { languages = { markdown = false } } } })
 
+local modern = vim.fn.has('nvim-0.11') == 1
+
 --- One server, and so one model in memory, for the files of all folders. It hears of a new folder.
 ---@param client vim.lsp.Client
 ---@param config vim.lsp.ClientConfig
 local function reuse(client, config)
-  if client.name ~= config.name or client:is_stopped() then
+  if client.name ~= config.name or client.is_stopped(client) then
     return false
   end
   local known = client.workspace_folders or {}
@@ -29,7 +31,12 @@ local function reuse(client, config)
   if folder and not vim.iter(known):any(function(each) return each.name == folder end) then
     local added = { uri = vim.uri_from_fname(folder), name = folder }
     client.workspace_folders = vim.list_extend(known, { added })
-    client:notify('workspace/didChangeWorkspaceFolders', { event = { added = { added }, removed = {} } })
+    local params = { event = { added = { added }, removed = {} } }
+    if modern then
+      client:notify('workspace/didChangeWorkspaceFolders', params)
+    else
+      client.notify('workspace/didChangeWorkspaceFolders', params)
+    end
   end
   return true
 end
@@ -41,4 +48,6 @@ return {
   reuse_client = reuse,
   -- No `filetypes`: every language, unless the `languages` setting says otherwise.
   settings = { mercury = vim.empty_dict() },
+  -- Said for Neovim 0.11, where plugins show suggestions: the server would else send them as items of the ordinary menu, too.
+  capabilities = { textDocument = { inlineCompletion = { dynamicRegistration = false } } },
 }

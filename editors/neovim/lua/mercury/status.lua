@@ -1,0 +1,97 @@
+--- What the server is at, in a word and in a line for a statusline. Knows no key and no text.
+
+local client = require('mercury.client')
+
+local M = {}
+
+---@class mercury.Status
+---@field state 'off'|'missing'|'starting'|'loading'|'busy'|'ready'|'error'
+---@field text string
+
+local loading ---@type string? the title of what is loaded
+local failed ---@type string? the last error the server showed
+local wanted = true -- whether suggestions are switched on
+
+---@param on boolean
+function M.switched(on) wanted = on end
+
+---@param server vim.lsp.Client
+---@return boolean
+local function busy(server)
+  for _, request in pairs(server.requests) do
+    if request.type == 'pending' then
+      return true
+    end
+  end
+  return false
+end
+
+---@return mercury.Status
+function M.get()
+  local cmd = require('mercury.config').options.cmd[1]
+  local server = client.get()
+  if not wanted then
+    return { state = 'off', text = 'off' }
+  elseif not server and vim.fn.executable(cmd) == 0 then
+    return { state = 'missing', text = cmd .. ' not found, see :checkhealth mercury' }
+  elseif failed then
+    return { state = 'error', text = failed }
+  elseif not server then
+    return { state = 'off', text = 'not started' }
+  elseif not server.initialized then
+    return { state = 'starting', text = 'starting' }
+  elseif loading then
+    return { state = 'loading', text = loading }
+  end
+  return busy(server) and { state = 'busy', text = 'busy' } or { state = 'ready', text = 'ready' }
+end
+
+local SIGNS = { off = '-', missing = '!', starting = '…', loading = '…', busy = '*', ready = '+', error = '!' }
+
+--- For a statusline: `%{v:lua.require'mercury'.statusline()}`.
+---@return string
+function M.line()
+  local status = M.get()
+  local more = status.state == 'loading' and (' ' .. status.text) or ''
+  return 'mercury' .. SIGNS[status.state] .. more
+end
+
+---@param value table of `$/progress`
+local function progress(value)
+  if value.kind == 'end' then
+    loading = nil
+    return
+  end
+  local percent = value.percentage and (' %d%%'):format(value.percentage) or ''
+  loading = (value.title or loading or 'loading'):gsub(' %d+%%$', '') .. percent
+  failed = nil
+end
+
+function M.follow()
+  local group = vim.api.nvim_create_augroup('mercury.status', {})
+  vim.api.nvim_create_autocmd('LspProgress', {
+    group = group,
+    callback = function(event)
+      local server = vim.lsp.get_client_by_id(event.data.client_id)
+      if server and server.name == client.NAME then
+        progress(event.data.params.value)
+        vim.cmd.redrawstatus()
+      end
+    end,
+  })
+end
+
+--- A message of the server's: an error stays in the status until something is loaded.
+---@param kind integer
+---@param message string
+function M.said(kind, message)
+  if kind == vim.lsp.protocol.MessageType.Error then
+    failed = message
+  end
+end
+
+function M.reset()
+  loading, failed = nil, nil
+end
+
+return M

@@ -1,0 +1,111 @@
+/** The language client: which documents it speaks of, what it asks and when not, what it says of its state. Knows no decoration. */
+import * as vscode from 'vscode';
+import type {
+  DynamicFeature,
+  LanguageClientOptions,
+  Middleware,
+  ResponseError,
+  ShowDocumentParams,
+  ShowDocumentRequest,
+  ShowDocumentResult,
+  StaticFeature,
+  WorkDoneProgressBegin,
+  WorkDoneProgressReport,
+} from 'vscode-languageclient';
+import { LanguageClient } from 'vscode-languageclient/node';
+import * as settings from './settings';
+import type { Status } from './status';
+
+const SCHEMES = ['file', 'untitled', 'vscode-notebook-cell'];
+const ERROR = 1;
+const WARNING = 2;
+const ANSWER = 'mercury-answer:';
+const EXECUTE = 'workspace/executeCommand';
+
+/** The server lists commands of another extension's names, for other editors; to register those here could collide with it. */
+class Client extends LanguageClient {
+  override registerFeature(feature: StaticFeature | DynamicFeature<unknown>): void {
+    const method = 'registrationType' in feature ? feature.registrationType.method : undefined;
+    if (method !== EXECUTE) {
+      super.registerFeature(feature);
+    }
+  }
+}
+
+export function create(command: string, output: vscode.LogOutputChannel, status: Status): LanguageClient {
+  const options: LanguageClientOptions = {
+    documentSelector: SCHEMES.map((scheme) => ({ scheme })),
+    synchronize: { configurationSection: settings.SECTION },
+    outputChannel: output,
+    middleware: middleware(status),
+  };
+  const client = new Client(settings.SECTION, 'Mercury', { command, options: { shell: false } }, options);
+  client.onNotification('window/showMessage', (message: { type: number; message: string }) => said(message, status));
+  return client;
+}
+
+/** Run the server's own commands by name: accepted items and code actions carry them. */
+export function registerCommands(client: LanguageClient): vscode.Disposable {
+  const commands = client.initializeResult?.capabilities.executeCommandProvider?.commands ?? [];
+  const ours = commands.filter((command) => command.startsWith('mercury.'));
+  const send = (command: string) => (...args: unknown[]) => client.sendRequest(EXECUTE, { command, arguments: args });
+  return vscode.Disposable.from(...ours.map((command) => vscode.commands.registerCommand(command, send(command))));
+}
+
+function said(message: { type: number; message: string }, status: Status): void {
+  if (message.type === ERROR) {
+    status.state = { kind: 'error', message: message.message };
+    void vscode.window.showErrorMessage(message.message);
+  } else if (message.type === WARNING) {
+    void vscode.window.showWarningMessage(message.message);
+  } else {
+    void vscode.window.showInformationMessage(message.message);
+  }
+}
+
+function middleware(status: Status): Middleware {
+  return {
+    provideInlineCompletionItems: async (document, position, context, token, next) => {
+      const wanted = settings.suggestionsEnabled(document) && settings.languageEnabled(document.languageId) && !settings.excluded(document);
+      return wanted ? status.during(Promise.resolve(next(document, position, context, token))) : null;
+    },
+    didOpen: async (document, next) => (settings.excluded(document) ? undefined : next(document)),
+    handleWorkDoneProgress: (token, params, next) => {
+      progressed(params, status);
+      next(token, params);
+    },
+    window: { showDocument },
+    workspace: {
+      configuration: async (params, token, next) => {
+        const found = await next(params, token);
+        return Array.isArray(found) ? found.map(settings.forServer) : found;
+      },
+    },
+  };
+}
+
+/** An answer is shown beside what it is about. */
+async function showDocument(
+  params: ShowDocumentParams,
+  token: vscode.CancellationToken,
+  next: ShowDocumentRequest.HandlerSignature,
+): Promise<ShowDocumentResult | ResponseError> {
+  if (!params.uri.startsWith(ANSWER)) {
+    return next(params, token);
+  }
+  const options = { viewColumn: vscode.ViewColumn.Beside, preserveFocus: true };
+  const document = await vscode.workspace.openTextDocument(vscode.Uri.parse(params.uri));
+  await vscode.window.showTextDocument(document, options);
+  return { success: true };
+}
+
+function progressed(params: WorkDoneProgressBegin | WorkDoneProgressReport | { kind: 'end' }, status: Status): void {
+  if (params.kind === 'end') {
+    if (status.state.kind === 'loading') {
+      status.state = { kind: 'ready' };
+    }
+    return;
+  }
+  const before = status.state.kind === 'loading' ? status.state.what : 'Loading';
+  status.state = { kind: 'loading', what: params.kind === 'begin' ? params.title : before, percent: params.percentage };
+}

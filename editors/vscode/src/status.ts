@@ -1,0 +1,83 @@
+/** The item in the status bar: what the server is at, and the way to mend what is wrong. Knows no client. */
+import * as vscode from 'vscode';
+
+export type State =
+  | { kind: 'untrusted' | 'missing' | 'starting' | 'ready' | 'stopped' }
+  | { kind: 'loading'; what: string; percent?: number }
+  | { kind: 'error'; message: string };
+
+/** What is shown for a state where suggestions are wanted. */
+function look(state: State): [icon: string, text: string] {
+  switch (state.kind) {
+    case 'untrusted':
+      return ['$(shield)', 'Off until this workspace is trusted'];
+    case 'missing':
+      return ['$(error)', 'The server was not found: select to install it'];
+    case 'starting':
+      return ['$(loading~spin)', 'Starting'];
+    case 'stopped':
+      return ['$(error)', 'The server has stopped: select to restart it'];
+    case 'loading':
+      return ['$(loading~spin)', state.percent === undefined ? state.what : `${state.what}: ${state.percent} %`];
+    case 'error':
+      return ['$(error)', state.message];
+    case 'ready':
+      return ['$(sparkle)', 'Ready'];
+  }
+}
+
+export class Status implements vscode.Disposable {
+  private readonly item = vscode.window.createStatusBarItem('mercury.status', vscode.StatusBarAlignment.Right, 100);
+  private current: State = { kind: 'starting' };
+  private pending = 0;
+
+  /** `off`: why nothing is suggested in the editor at hand, undefined where something is. */
+  constructor(private readonly off: () => string | undefined) {
+    this.item.name = 'Mercury';
+    this.item.command = 'mercury.menu';
+    this.draw();
+    this.item.show();
+  }
+
+  get state(): State {
+    return this.current;
+  }
+
+  set state(state: State) {
+    this.current = state;
+    this.draw();
+  }
+
+  /** What is going on in a sentence. */
+  get text(): string {
+    return (this.current.kind === 'ready' ? this.off() : undefined) ?? look(this.current)[1];
+  }
+
+  /** Show that something is asked, until it is answered. */
+  async during<T>(work: Promise<T>): Promise<T> {
+    this.pending += 1;
+    this.draw();
+    try {
+      return await work;
+    } finally {
+      this.pending -= 1;
+      this.draw();
+    }
+  }
+
+  draw(): void {
+    const off = this.current.kind === 'ready' ? this.off() : undefined;
+    const busy = this.current.kind === 'ready' && this.pending > 0;
+    const [icon] = off !== undefined ? ['$(circle-slash)'] : busy ? ['$(loading~spin)'] : look(this.current);
+    const percent = this.current.kind === 'loading' && this.current.percent !== undefined ? ` ${this.current.percent}%` : '';
+    const bad = ['missing', 'stopped', 'error'].includes(this.current.kind);
+    this.item.text = `${icon} Mercury${percent}`;
+    this.item.tooltip = `Mercury: ${busy ? 'Busy' : this.text}`;
+    this.item.accessibilityInformation = { label: this.item.tooltip };
+    this.item.backgroundColor = bad ? new vscode.ThemeColor('statusBarItem.errorBackground') : undefined;
+  }
+
+  dispose(): void {
+    this.item.dispose();
+  }
+}

@@ -1,0 +1,1 @@
+"""What each language's syntax tree says of names and of control flow."""

@@ -1,0 +1,64 @@
+"""A server for editor tests: the project's own, with an engine and next edits out of one JSON file. Run as a program, with the file's path.
+
+The file: {"drafts": [text, ...], "edits": [edit, ...]}. An edit, {line, old, new, label, when, file}, is sent while its
+`line` has `old` and the text has `when`; one with a `file` is of that file, beside the one that is asked about.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from engine.scripted import ScriptedEngine
+from mercury_lsp import server, stdio, uris
+
+Json = dict[str, Any]
+
+
+def next_edit(edits: list[Json], ls: server.MercuryServer, document: Json) -> Json:
+    snapshot = ls.session.snapshot(document["uri"], 0, 0)
+    if snapshot is None:
+        return {"edits": []}
+    for edit in edits:
+        if edit.get("when", "") not in snapshot.text:
+            continue
+        if "file" in edit:
+            return {"edits": [in_another_file(edit, document)]}
+        column = (snapshot.text.split("\n") + [""] * 999)[edit["line"]].find(edit["old"])
+        if column >= 0:
+            return {"edits": [item(edit, document, column)]}
+    return {"edits": []}
+
+
+def item(edit: Json, document: Json, column: int) -> Json:
+    place = {"start": {"line": edit["line"], "character": column}, "end": {"line": edit["line"], "character": column + len(edit["old"])}}
+    command = {"title": "", "command": "github.copilot.didAcceptNextEditSuggestionItem", "arguments": ["1"]}
+    return {"text": edit["new"], "textDocument": document, "range": place, "label": edit.get("label", ""), "command": command, "jump": None}
+
+
+def in_another_file(edit: Json, document: Json) -> Json:
+    uri = document["uri"].rpartition("/")[0] + "/" + edit["file"]
+    column = Path(uris.path_of(uri)).read_text("utf-8").split("\n")[edit["line"]].index(edit["old"])
+    found = item(edit, {"uri": uri, "version": None}, column)
+    return {**found, "jump": {"uri": uri, "position": found["range"]["start"]}}
+
+
+def main() -> None:
+    script = json.loads(Path(sys.argv[1]).read_text("utf-8"))
+    built = server.build(lambda _: ScriptedEngine(script["drafts"]))
+
+    async def answer(ls: server.MercuryServer, params: Any) -> Json:
+        return next_edit(script.get("edits", []), ls, params["textDocument"])
+
+    if script.get("edits"):  # else the server's own
+        built.protocol.fm.features.pop("mercury/nextEdit", None)
+        built.feature("mercury/nextEdit")(answer)
+    os._exit(asyncio.run(built.serve(*stdio.claim_stdio())))
+
+
+if __name__ == "__main__":
+    main()

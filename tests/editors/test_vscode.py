@@ -1,0 +1,233 @@
+"""The extension in a real VS Code: see a suggestion, take it, and what the status says."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from neovim import ROOT
+from playwright.sync_api import Browser
+from vscode import Code, CodeServer, code_server, headless, until
+
+STAND_IN = Path(__file__).parent / "stand_in.py"
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    with headless() as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def editor(tmp_path_factory: pytest.TempPathFactory, chromium: Browser) -> Iterator[CodeServer]:
+    with code_server(tmp_path_factory.mktemp("code"), chromium) as started:
+        yield started
+
+
+@contextmanager
+def opened(
+    editor: CodeServer, folder: Path, content: str, drafts: list[str] | None = None, edits: list[Any] | None = None, excluded: str = ""
+) -> Iterator[Code]:
+    """A window with `main.py` open, and a server that suggests `drafts`."""
+    folder.mkdir(exist_ok=True)
+    script = folder / "script.json"
+    script.write_text(json.dumps({"drafts": drafts or [], "edits": edits or []}))
+    program = folder / "server"
+    program.write_text(f"#!/bin/sh\nPYTHONPATH={ROOT} exec {sys.executable} {STAND_IN} {script}\n")
+    program.chmod(0o755)
+    (folder / "main.py").write_text(content)
+    with editor.window(folder, {"mercury.server.path": str(program), "mercury.deadlineMs": 20_000}) as code:
+        code.open("main.py")
+        assert code.status_says("Ready"), code.status()
+        if excluded:  # not before: the editor would not open it
+            settings = folder / ".vscode" / "settings.json"
+            settings.write_text(json.dumps({**json.loads(settings.read_text()), "files.exclude": {excluded: True}}))
+        yield code
+
+
+def test_tab_accepts_what_is_shown(editor: CodeServer, tmp_path: Path) -> None:
+    with opened(editor, tmp_path, "if a:\n", ["b = a\n    return b"] * 9) as code:
+        code.press("Control+End")
+        code.type("    ")
+        assert code.sees("b = a", "    return b"), code.ghost()
+        code.screenshot("suggestion")
+        code.press("Tab")
+        assert code.becomes("main.py", "if a:\n    b = a\n    return b"), code.text("main.py")
+
+
+def test_by_word_and_by_line(editor: CodeServer, tmp_path: Path) -> None:
+    with opened(editor, tmp_path, "", ["turn größe + 1\nprint(größe)"] * 9) as code:
+        code.type("re")
+        assert code.sees("turn größe + 1", "print(größe)"), code.ghost()
+        code.press("Control+ArrowRight")
+        assert code.becomes("main.py", "return")
+        code.press("Control+ArrowDown")
+        assert code.becomes("main.py", "return größe + 1\n"), code.text("main.py")
+        assert code.sees("print(größe)")
+
+
+def test_typing_on_keeps_it_and_escape_takes_it_away(editor: CodeServer, tmp_path: Path) -> None:
+    with opened(editor, tmp_path, "", ["rn total"] * 2) as code:
+        code.type("retu")
+        assert code.sees("rn total"), code.ghost()
+        code.type("rn")
+        assert code.sees(" total"), code.ghost()
+        code.press("Escape")
+        assert code.sees()
+        code.press("Tab")
+        code.type("x")
+        assert code.becomes("main.py", "return  x"), code.text("main.py")
+
+
+def test_the_menu_keeps_its_tab(editor: CodeServer, tmp_path: Path) -> None:
+    edit = {"line": 2, "old": "print", "new": "show", "when": "tot"}
+    with opened(editor, tmp_path, "totality = 1\n\nprint()\n", edits=[edit]) as code:
+        code.press("ArrowDown")
+        code.type("tot")
+        assert until(lambda: code.struck() == "print"), code.struck()
+        code.press("Control+Space")
+        code.page.locator(".suggest-widget.visible .monaco-list-row").first.wait_for()
+        code.press("Tab")
+        assert code.becomes("main.py", "totality = 1\ntotality\nprint()\n"), code.text("main.py")
+
+
+def test_a_snippet_keeps_its_tab(editor: CodeServer, tmp_path: Path) -> None:
+    edit = {"line": 1, "old": "print", "new": "show", "when": "f(x"}
+    with opened(editor, tmp_path, "\nprint()\n", edits=[edit]) as code:
+        (tmp_path / ".vscode" / "f.code-snippets").write_text('{"f": {"prefix": "fff", "body": "f(${1:a}, ${2:b})"}}')
+        until(lambda: insert_snippet(code, "fff"), 20)
+        code.type("x")
+        assert until(lambda: code.struck() == "print")
+        code.press("Tab")
+        code.type("y")
+        assert code.becomes("main.py", "f(x, y)\nprint()\n"), code.text("main.py")
+
+
+def insert_snippet(code: Code, prefix: str) -> bool:
+    """The editor takes a moment to see the file of snippets."""
+    code.type(prefix)
+    code.press("Control+Space")
+    shown = until(lambda: code.page.locator(".suggest-widget.visible .monaco-list-row", has_text=prefix).count() > 0, 2)
+    if shown:
+        code.press("Enter")
+        return True
+    code.press("Escape", *["Backspace"] * len(prefix))
+    return False
+
+
+EDIT = {"old": "count", "new": "total", "label": "rename", "when": "total = 1"}
+
+
+def test_a_next_edit_near_by(editor: CodeServer, tmp_path: Path) -> None:
+    with opened(editor, tmp_path, "count = 1\nprint(count)\n", edits=[{**EDIT, "line": 1}]) as code:
+        code.press("Control+Shift+ArrowRight")
+        code.type("total")
+        assert until(lambda: code.struck() == "count"), code.struck()
+        assert code.added() == ["total"]
+        code.screenshot("next-edit")
+        code.press("Tab")
+        assert code.becomes("main.py", "total = 1\nprint(total)\n"), code.text("main.py")
+        assert until(lambda: code.struck() == "" and code.added() == [])
+
+
+def test_a_next_edit_far_away_is_jumped_to_first(editor: CodeServer, tmp_path: Path) -> None:
+    between = "b = 2\n" * 60
+    with opened(editor, tmp_path, f"count = 1\n{between}print(count)\n", edits=[{**EDIT, "line": 61}]) as code:
+        code.press("Control+Shift+ArrowRight")
+        code.type("total")
+        assert until(lambda: code.added() == ["Tab → line 62: rename"]), code.added()
+        code.screenshot("next-edit-jump")
+        code.press("Tab")
+        assert until(lambda: code.struck() == "count" and code.added() == ["total"]), code.added()
+        assert until(lambda: "Ln 62, Col 7" in code.page.locator(".statusbar").inner_text())
+        assert code.text("main.py").startswith("total = 1\nb = 2\n") and code.text("main.py").endswith("print(count)\n")
+        code.press("Tab")
+        assert code.becomes("main.py", f"total = 1\n{between}print(total)\n")
+
+
+def test_a_next_edit_of_lines_is_a_picture_beside_them(editor: CodeServer, tmp_path: Path) -> None:
+    edit = {"line": 1, "old": "a = 1", "new": "a = 2\nc = '<4>'", "when": "# é"}
+    with opened(editor, tmp_path, "# \na = 1\nb = 2\n", edits=[edit]) as code:
+        code.press("End")
+        code.type("é")
+        assert until(lambda: code.struck() == "a = 1"), code.struck()
+        assert code.added()[0].startswith('url("data:image/svg+xml;base64,')
+        code.screenshot("next-edit-lines")
+        code.press("Tab")
+        assert code.becomes("main.py", "# é\na = 2\nc = '<4>'\nb = 2\n"), code.text("main.py")
+
+
+def test_escape_dismisses_a_next_edit(editor: CodeServer, tmp_path: Path) -> None:
+    with opened(editor, tmp_path, "count = 1\nprint(count)\n", edits=[{**EDIT, "line": 1}]) as code:
+        code.press("Control+Shift+ArrowRight")
+        code.type("total")
+        assert until(lambda: code.struck() == "count")
+        code.press("Escape")
+        assert until(lambda: code.struck() == "")
+        code.page.wait_for_timeout(800)  # it does not come back by itself
+        assert code.struck() == ""
+        assert code.text("main.py") == "total = 1\nprint(count)\n"
+
+
+def test_switched_off_and_on(editor: CodeServer, tmp_path: Path) -> None:
+    with opened(editor, tmp_path, "", ["n total"] * 9) as code:
+        code.command("Mercury: Switch On or Off for This Language")
+        assert code.status_says("Switched off for python"), code.status()
+        code.type("retu")
+        code.page.wait_for_timeout(1000)
+        assert code.ghost() == []
+        code.command("Mercury: Switch On or Off for This Language")
+        assert code.status_says("Ready")
+        code.type("r")
+        assert code.sees("n total"), code.ghost()
+        code.command("Mercury: Switch On or Off in This Workspace")
+        assert code.status_says("Switched off in this workspace")
+        assert json.loads((tmp_path / ".vscode" / "settings.json").read_text())["mercury.suggestions.enabled"] is False
+
+
+def test_an_excluded_file_is_not_sent(editor: CodeServer, tmp_path: Path) -> None:
+    with opened(editor, tmp_path, "", ["rn total"] * 9, excluded="**/main.*") as code:
+        assert code.status_says("the file is excluded"), code.status()
+        code.type("retu")
+        code.page.wait_for_timeout(1000)
+        assert code.ghost() == []
+
+
+def test_without_a_server_the_status_says_how_to_mend_it(editor: CodeServer, tmp_path: Path) -> None:
+    (tmp_path / "main.py").write_text("")
+    with editor.window(tmp_path, {"mercury.server.path": str(tmp_path / "nowhere")}) as code:
+        code.open("main.py")
+        assert code.status_says("The server was not found"), code.status()
+        code.page.locator(".notification-toast", has_text="mercury-lsp was not found").wait_for()
+        code.page.locator(".statusbar-item", has_text="Mercury").click()
+        code.page.locator(".quick-input-list .monaco-list-row", has_text="Install the server").wait_for()
+        code.screenshot("server-missing")
+
+
+def test_what_the_server_cannot_load_stands_in_the_status(editor: CodeServer, tmp_path: Path) -> None:
+    (tmp_path / "main.py").write_text("")
+    program = tmp_path / "server"
+    program.write_text(f"#!/bin/sh\nPYTHONPATH={ROOT} exec {sys.executable} -m mercury_lsp --model scripted:nowhere.json\n")
+    program.chmod(0o755)
+    with editor.window(tmp_path, {"mercury.server.path": str(program)}) as code:
+        code.open("main.py")
+        assert code.status_says("cannot read the script"), code.status()
+
+
+def test_off_until_the_workspace_is_trusted(chromium: Browser, tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (folder / "main.py").write_text("")
+    marker = folder / "was-run"
+    program = folder / "server"
+    program.write_text(f"#!/bin/sh\ntouch {marker}\n")
+    program.chmod(0o755)
+    trust = {"security.workspace.trust.enabled": True, "security.workspace.trust.startupPrompt": "never"}
+    with code_server(tmp_path / "code", chromium, trust) as editor, editor.window(folder, {"mercury.server.path": str(program)}) as code:
+        assert code.status_says("Off until this workspace is trusted"), code.status()
+        assert not marker.exists()
