@@ -129,6 +129,8 @@ class InfillRequest(msgspec.Struct, frozen=True, kw_only=True):
     # that only closes brackets is the last one; one that closes and goes on (`} else {`) is not, and then its own columns count instead.
     # Lines that begin with `#` do not count. `engine.dedent.ended` tells; an engine need not heed it, what runs on is cut later.
     dedent: int | None = None
+    begins: str = ""  # what the draft has to begin with; an engine that cannot be held to it may draft something else
+    unlike: tuple[str, ...] = ()  # known drafts: this one begins otherwise than any of them, where the engine can see to that
     max_tokens: int = 64
     deadline: float | None = None  # `time.monotonic()` seconds; what is committed by then is the draft
     verify: bool = True  # False: commitment goes by confidence alone, without the causal forward

@@ -75,6 +75,7 @@ class Limits(NamedTuple):
     line_ends: Callable[[int], bool]  # whether an id ends the draft by its text; the id itself is still committed
     text_ends: Callable[[Sequence[int]], bool]  # whether all that is committed does; asked after each id, of drafts not
     verify: bool
+    not_first: Sequence[int] = ()  # ids that the first one is not
 
 
 class Source(Protocol):
@@ -184,6 +185,7 @@ def _verified(decoder: Decoder, slot: CacheSlot, prompt: Sequence[int], limits: 
     end_id, slots, mask_id = decoder.layout.end_id, min(SLOTS, decoder.layout.block), decoder.layout.mask_id
     pending = list(prompt[len(slot.ids) :])
     draft, favour = from_text(sources, decoder, limits)
+    not_first = list(limits.not_first)
     while True:
         last = len(pending) - 1
         clean = [*pending, *draft.ids]
@@ -192,6 +194,8 @@ def _verified(decoder: Decoder, slot: CacheSlot, prompt: Sequence[int], limits: 
         hidden, logits = decoder.read(slot, clean_and_blocks(clean, len(slot.ids), anchors, slots, mask_id), first=last)
         if favour:
             logits[range(len(draft.ids)), draft.ids] += favour
+        logits[0, not_first] = -torch.inf
+        not_first = []
         best = best_ids(logits[: len(draft.ids) + 1])
         chosen = best.ids.tolist()
         agreeing = next((place for place, index in enumerate(draft.ids) if chosen[place] != index), len(draft.ids))

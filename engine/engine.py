@@ -8,10 +8,22 @@ import os
 import time
 from collections.abc import Callable
 
+import msgspec
 import torch
 
 from engine import confidence
-from engine.api import ChatRequest, Draft, EngineConfig, InfillRequest, PromptTooLong, RequestInvalid, RewriteRequest, StopFlag, unheard
+from engine.api import (
+    ChatRequest,
+    Draft,
+    EngineConfig,
+    InfillRequest,
+    Piece,
+    PromptTooLong,
+    RequestInvalid,
+    RewriteRequest,
+    StopFlag,
+    unheard,
+)
 from engine.cache import PrefixCache
 from engine.checkpoints.catalog import find
 from engine.checkpoints.load import Checkpoint, load_checkpoint
@@ -62,6 +74,8 @@ class LocalEngine:
         """Raises `RequestInvalid` when no token may be written: nothing would end the decoding."""
         if request.max_tokens < 1:
             raise RequestInvalid(f"max_tokens {request.max_tokens}: expected at least 1")
+        if request.begins:
+            return _begun(request.begins, self.infill(_behind(request), stop))
         started = time.perf_counter()
         ids = self.prompt_ids(request)
         slot = self._cache.match(ids[:-1])
@@ -180,6 +194,7 @@ class LocalEngine:
             line_ends=(lambda index: False) if request.multiline else self.tokenizer.has_newline,
             text_ends=(lambda ids: False) if dedent is None else lambda ids: ended(self.tokenizer.decode(ids), dedent) is not None,
             verify=request.verify,
+            not_first=[self.tokenizer.encode(text)[0] for text in request.unlike if text],
         )
 
     def _draft(self, decoded: Decoded, request: InfillRequest, prefill_tokens: int, started: float) -> Draft:
@@ -208,6 +223,20 @@ class LocalEngine:
         raw = self.tokenizer.to_bytes(decoded.ids)
         lengths = (min(len(raw[:end].decode(errors="ignore")), len(text)) for end in ends)
         return [confidence.Token(*each) for each in zip(lengths, decoded.confidence, strict=True)]
+
+
+def _behind(request: InfillRequest) -> InfillRequest:
+    """The hole that is left once what the draft begins with is there."""
+    return msgspec.structs.replace(request, prefix=request.prefix + request.begins, begins="")
+
+
+def _begun(text: str, draft: Draft) -> Draft:
+    """`draft` with `text` before it; nothing where there is only that."""
+    if not draft.text:
+        return draft
+    own = Piece(length=len(text), probability=1.0, confidence=1.0, word=1.0)
+    pieces = tuple(msgspec.structs.replace(piece, length=piece.length + len(text)) for piece in draft.pieces)
+    return msgspec.structs.replace(draft, text=text + draft.text, pieces=(own, *pieces) if pieces else ())
 
 
 def default_threads() -> int:

@@ -30,7 +30,8 @@ class ScriptedEngine:
         return cls(drafts, name=f"scripted:{path}")
 
     def infill(self, request: InfillRequest, stop: StopFlag) -> Draft:
-        return self._draft(self._take(""))
+        """A request for something else than what is known is no new one: the script has no more for it."""
+        return self._draft("" if request.unlike else self._take(""))
 
     def rewrite(self, request: RewriteRequest, stop: StopFlag) -> Draft:
         return self._draft(self._take(request.region))

@@ -94,6 +94,11 @@ class Account:
         self._counts["suggestions"] += 1
         self._shown[document] = _Shown(self._now(), len(text), hash(before + text), {item})
 
+    def offered(self, document: str, item: str) -> None:
+        """Beside what is shown, for the user to choose."""
+        if (shown := self._shown.get(document)) is not None:
+            shown.ids.add(item)
+
     def left(self, document: str, before: str) -> None:
         """What was shown is so no longer, the text before the cursor being `before` now: it was typed to its end, or nobody wanted it."""
         if (shown := self._shown.pop(document, None)) is None:

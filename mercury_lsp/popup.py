@@ -1,4 +1,7 @@
-"""The entry that the editor's popup highlights, and whether a suggestion goes on with it. Knows no draft and no protocol."""
+"""The entry that the editor's popup highlights: what of it is still to be written, and whether a suggestion goes on with it.
+
+Knows no protocol.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +19,12 @@ class Selected(msgspec.Struct, frozen=True):
     start: int
     end: int
     text: str
+
+
+def forced(selected: Selected, line: str, column: int) -> str:
+    """What accepting the entry would put behind the cursor's `column`; "" where it would do something else, too."""
+    typed = line[selected.start : column]
+    return selected.text[len(typed) :] if selected.end <= column and selected.text.startswith(typed) else ""
 
 
 def extends(item: Item, selected: Selected, column: int) -> bool:

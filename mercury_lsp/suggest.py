@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+import time
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from typing import Any
 
 import msgspec
 
-from engine.api import Draft, Related
+from engine.api import Draft, InfillRequest, Related
 from mercury_lsp import indent, popup, present
 from mercury_lsp.account import Account
 from mercury_lsp.ask import InlineCompletionAsk
@@ -30,6 +31,9 @@ from mercury_lsp.worker import Worker
 ACCEPTED = "mercury.didAcceptCompletionItem"
 # Parts of a draft that are put into the document to see whether they can stand there; the longest nearly always can.
 _TRIES = 3
+# Who asked with a key gets so many to choose from, those after the first if they come within so many seconds.
+_MOST_ITEMS = 3
+_OTHERS_SECONDS = 1.0
 
 
 class Suggestion(msgspec.Struct, frozen=True):
@@ -66,7 +70,14 @@ class Suggester:
             self.account.cancelled()
             return []
         self.account.answered(asked)
-        return [] if suggestion is None else [self._to_protocol(suggestion, snapshot)]
+        if suggestion is None:
+            return []
+        items = [self._to_protocol(suggestion, snapshot)]
+        if ask.explicit:
+            async for other in self._others(ask, snapshot, suggestion.item):
+                items.append(self._item_of(other, snapshot))
+                self.account.offered(snapshot.document, _number(items[-1]))
+        return items
 
     async def suggestion(self, ask: InlineCompletionAsk, snapshot: Snapshot) -> Suggestion | None:
         """The same, before it is an answer."""
@@ -81,6 +92,20 @@ class Suggester:
             return None
         return found
 
+    async def _others(self, ask: InlineCompletionAsk, snapshot: Snapshot, first: present.Item) -> AsyncIterator[present.Item]:
+        """What else could stand there, for somebody to choose from; as much as comes soon."""
+        request = self._request(ask, snapshot)
+        known, end = [first.completion], time.monotonic() + _OTHERS_SECONDS
+        while len(known) < _MOST_ITEMS and (left := end - time.monotonic()) > 0:
+            draft = await self.worker.infill(snapshot.document, msgspec.structs.replace(request, unlike=tuple(known)), patience=left)
+            if draft is None or draft.ended in ("deadline", "stopped") or not self._session.is_current(snapshot):
+                return
+            item = self._item(ask, snapshot, draft.text)
+            if item is None or item.completion in known or not item.completion:
+                return
+            known.append(item.completion)
+            yield item
+
     def forget(self, document: str) -> None:
         """The document was closed."""
         self._reuse.forget(document)
@@ -94,11 +119,10 @@ class Suggester:
 
     async def _rest(self, ask: InlineCompletionAsk, snapshot: Snapshot) -> Rest | None:
         """What is left of the last suggestion, or else a new draft."""
-        trigger: Trigger = "explicit" if ask.explicit else "automatic"
-        request = infill_request(snapshot, self.settings, trigger, self.roots, self.related(snapshot, self.settings))
+        request = self._request(ask, snapshot)
         document, before, after = snapshot.document, snapshot.before, snapshot.after
         known = self._reuse.match(document, before, after, complete=ask.explicit, multiline=request.multiline)
-        if known is not None:
+        if known is not None and known.text.startswith(request.begins):
             self.worker.stop(document)
             self.account.reused()
             return known
@@ -117,6 +141,14 @@ class Suggester:
         self.account.drafted(draft)
         self._reuse.remember(document, before, after, request.multiline, draft)
         return Rest(draft.text, draft, 0, shown=False)
+
+    def _request(self, ask: InlineCompletionAsk, snapshot: Snapshot) -> InfillRequest:
+        trigger: Trigger = "explicit" if ask.explicit else "automatic"
+        request = infill_request(snapshot, self.settings, trigger, self.roots, self.related(snapshot, self.settings))
+        selected = _selected(ask, snapshot)
+        if selected is None:
+            return request
+        return msgspec.structs.replace(request, begins=popup.forced(selected, snapshot.line_text, snapshot.column))
 
     def _kept(self, snapshot: Snapshot, completion: str) -> Suggestion:
         """The rest of what is shown already, as it is: to judge it again would make it flicker."""
@@ -146,14 +178,25 @@ class Suggester:
         return present.item(snapshot.text, snapshot.line, snapshot.column, text, language=language, tree=tree, style=_style(ask))
 
     def _to_protocol(self, suggestion: Suggestion, snapshot: Snapshot) -> dict[str, Any]:
-        item, number = suggestion.item, str(next(self._ids))
-        self.account.shown(snapshot.document, number, snapshot.before, item.completion, same=suggestion.confidence is None)
+        item = self._item_of(suggestion.item, snapshot)
+        same = suggestion.confidence is None
+        self.account.shown(snapshot.document, _number(item), snapshot.before, suggestion.item.completion, same=same)
+        return item
+
+    def _item_of(self, item: present.Item, snapshot: Snapshot) -> dict[str, Any]:
         start, end = ({"line": item.line, "character": snapshot.character_of(column)} for column in (item.start, item.end))
         return {
             "insertText": item.insert_text,
             "range": {"start": start, "end": end},
-            "command": {"title": "Accept suggestion", "command": ACCEPTED, "arguments": [number]},
+            "command": {"title": "Accept suggestion", "command": ACCEPTED, "arguments": [str(next(self._ids))]},
         }
+
+
+def _number(item: dict[str, Any]) -> str:
+    """Its id, which comes back when it is accepted."""
+    (number,) = item["command"]["arguments"]
+    assert isinstance(number, str)
+    return number
 
 
 def _end(rest: Rest, part: Portion, item: present.Item) -> int | None:
