@@ -27,7 +27,9 @@ from benchmarks.held_out import Stretch
 from engine.api import ChatRequest, Draft, Engine, EngineConfig, InfillRequest, RewriteRequest, StopFlag, unheard
 from mercury_lsp import utf16
 from mercury_lsp.ask import InlineCompletionAsk
+from mercury_lsp.lines import Lines
 from mercury_lsp.params import Change, Identifier, Position
+from mercury_lsp.recall import recalled
 from mercury_lsp.session import Session, Snapshot
 from mercury_lsp.settings import Settings
 from mercury_lsp.suggest import Suggester, Suggestion
@@ -225,22 +227,28 @@ class _Remembering:
         return self._engine.chat(request, stop, heard)
 
 
-def replay(engine: Engine, stretch: Stretch, thresholds: Sequence[float], deadline_ms: int = NO_DEADLINE_MS) -> Replay:
-    """Type a stretch into its file, of which all the rest stands there already. Raises what the engine raises."""
+def replay(
+    engine: Engine, stretch: Stretch, thresholds: Sequence[float], deadline_ms: int = NO_DEADLINE_MS, lines: Lines | None = None
+) -> Replay:
+    """Type a stretch into its file, of which all the rest stands there already; `lines` are what the project's index knows.
+
+    Raises what the engine raises.
+    """
     remembering = _Remembering(engine)
     return Replay(
         repository=stretch.file.repo,
         language=stretch.file.language,
         text=stretch.file.text[stretch.start : stretch.end],
-        passes=tuple(asyncio.run(_pass(remembering, stretch, threshold, deadline_ms)) for threshold in thresholds),
+        passes=tuple(asyncio.run(_pass(remembering, stretch, threshold, deadline_ms, lines or Lines())) for threshold in thresholds),
     )
 
 
-async def _pass(engine: _Remembering, stretch: Stretch, threshold: float, deadline_ms: int) -> Pass:
+async def _pass(engine: _Remembering, stretch: Stretch, threshold: float, deadline_ms: int, lines: Lines) -> Pass:
     """On the way the server goes: its session, its thread for the engine, its reuse of what is typed through."""
     session, worker = Session(), Worker(lambda _: engine, asyncio.get_running_loop())
     suggester = Suggester(session, worker)
     suggester.settings, suggester.roots = Settings(deadline_ms=deadline_ms, min_confidence=threshold), [root(stretch)]
+    suggester.recall = lambda snapshot: recalled(snapshot, lines)
     cursors: list[Cursor] = []
     asks = engine.asks
     try:

@@ -15,6 +15,7 @@ from mercury_lsp.definitions import LANGUAGES, Source, definitions
 from mercury_lsp.files import stamp
 from mercury_lsp.index import MOST_FILES, Table, View
 from mercury_lsp.languages import language_of
+from mercury_lsp.lines import Lines
 from mercury_lsp.privacy import Privacy
 from mercury_lsp.regions import regions
 from mercury_lsp.walk import RULES, belongs, is_too_wide, read_source, source_files
@@ -35,6 +36,7 @@ class Indexing:
         """`pause` is called again and again while something is done, `wake` when there is something to do, `hidden` with whatever is
         passed over because it must stay out of prompts."""
         self._table = table or Table()
+        self.lines = Lines()
         self._pause, self._wake, self._hidden = pause, wake, hidden
         self._privacy = Privacy()
         self._lock = threading.Lock()
@@ -103,27 +105,33 @@ class Indexing:
         if document is not None:
             source, text = document
             if self._privacy.hides(source.path):
-                self._table.drop(key)
+                self._drop(key)
             else:
+                self.lines.put(key, source.language, text)
                 self._table.put(key, 0, definitions(source, text, self._pause), regions(source, text, self._pause))
         elif not (state := stamp(Path(key))):
             self._forget(key)
         elif _is_source(key) and belongs(key, self._roots) and not self._privacy.hides(key):
             self._read(key, state)
         else:
-            self._table.drop(key)
+            self._drop(key)
+
+    def _drop(self, key: str) -> None:
+        self.lines.drop(key)
+        self._table.drop(key)
 
     def _forget(self, path: str) -> None:
         """Of a folder, what was in it."""
-        self._table.drop(path)
+        self._drop(path)
         for other in self._table.paths() if not _is_source(path) else ():
             if other.startswith(path + os.sep) and other not in self._open:
-                self._table.drop(other)
+                self._drop(other)
 
     def _read(self, path: str, state: int) -> None:
         text = read_source(path)
         source = Source(path, path, language_of("", path))
         found = () if text is None else definitions(source, text, self._pause)
+        self.lines.put(path, source.language, text or "")
         self._table.put(path, state, found)
 
     def _scanning(self, roots: Sequence[str]) -> Iterator[None]:
@@ -139,7 +147,7 @@ class Indexing:
                 yield
         for path in self._table.paths():
             if path not in seen and (path not in self._open or self._privacy.hides(path)):
-                self._table.drop(path)
+                self._drop(path)
         _log.debug("indexed %d files%s", len(self._table), ", as many as there is room for" if self._table.is_full else "")
 
 

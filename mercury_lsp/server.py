@@ -27,8 +27,9 @@ from mercury_lsp.nextedit.service import NextEdits
 from mercury_lsp.params import Changes, Command, DidOpen, OnDocument, PartlyAccepted, read
 from mercury_lsp.project import Project
 from mercury_lsp.protocol import Protocol, converter
+from mercury_lsp.recall import recalled
 from mercury_lsp.refactor import service as refactor
-from mercury_lsp.refactor.conversation import Conversations
+from mercury_lsp.refactor.state import State
 from mercury_lsp.session import Session
 from mercury_lsp.suggest import ACCEPTED, Suggester
 from mercury_lsp.uris import key_of, path_of
@@ -60,7 +61,7 @@ class MercuryServer(LanguageServer):
     def __init__(self, load: Callable[[EngineConfig], Engine], overrides: Mapping[str, Any]) -> None:
         super().__init__("mercury-lsp", __version__, protocol_cls=Protocol, converter_factory=converter)
         self.session = Session()
-        self.conversations = Conversations()
+        self.refactoring = State()
         self.accepted: deque[tuple[str, tuple[Any, ...]]] = deque(maxlen=100)
         self._load = load
         self._overrides = overrides  # settings from the command line; they weigh most
@@ -84,6 +85,7 @@ class MercuryServer(LanguageServer):
         self.suggester = Suggester(self.session, worker)
         self.choice = Choice(self.project.indexing)
         self.suggester.related = lambda snapshot, settings: self.choice.related(snapshot, settings, self.suggester.roots)
+        self.suggester.recall = lambda snapshot: recalled(snapshot, self.project.indexing.lines)
         self.next_edits = NextEdits(
             self.session, lambda: self.suggester.settings, lambda: self.suggester.roots, lambda name: self.project.indexing.view.find(name)
         )
@@ -304,6 +306,7 @@ def did_close(ls: MercuryServer, params: object) -> None:
     ls.session.close(uri)
     ls.suggester.forget(key_of(uri))
     ls.choice.forget(key_of(uri))
+    ls.refactoring.forget(key_of(uri))
     ls.next_edits.closed(key_of(uri))
     ls.project.closed(uri)
 

@@ -19,6 +19,7 @@ from mercury_lsp.account import Account
 from mercury_lsp.ask import InlineCompletionAsk
 from mercury_lsp.context import Trigger, infill_request
 from mercury_lsp.languages import language_of
+from mercury_lsp.lines import Known
 from mercury_lsp.portion import Portion, portions
 from mercury_lsp.privacy import Privacy
 from mercury_lsp.reuse import Rest, Reuse
@@ -33,6 +34,8 @@ ACCEPTED = "mercury.didAcceptCompletionItem"
 _TRIES = 3
 # Who asked with a key gets so many to choose from, those after the first if they come within so many seconds.
 _MOST_ITEMS = 3
+# A line that the project has is taken without asking the engine from this confidence on.
+_SURE = 0.6
 _OTHERS_SECONDS = 1.0
 
 
@@ -51,6 +54,7 @@ class Suggester:
         self.settings = Settings()
         self.roots: list[str] = []
         self.related: Callable[[Snapshot, Settings], Sequence[Related]] = lambda snapshot, settings: ()
+        self.recall: Callable[[Snapshot], Known | None] = lambda snapshot: None  # how the project's own lines go on
         self._session = session
         self._privacy = Privacy()
         self._reuse = Reuse()
@@ -127,6 +131,21 @@ class Suggester:
             self.account.reused()
             return known
         self.account.left(document, before)
+        known_line = self.recall(snapshot)
+        if known_line is not None and known_line.confidence >= self._sure and known_line.text.startswith(request.begins):
+            self.worker.stop(document)
+            draft = _of_the_project(known_line)
+            self._reuse.remember(document, before, after, request.multiline, draft)
+            return Rest(draft.text, draft, 0, shown=False)
+        return await self._drafted(ask, snapshot, request)
+
+    @property
+    def _sure(self) -> float:
+        """From what confidence on a line of the project's is taken without asking the engine."""
+        return max(_SURE, self.settings.min_confidence)
+
+    async def _drafted(self, ask: InlineCompletionAsk, snapshot: Snapshot, request: InfillRequest) -> Rest | None:
+        document, before, after = snapshot.document, snapshot.before, snapshot.after
         draft: Draft | None = None
 
         def late(whole: Draft) -> None:
@@ -190,6 +209,20 @@ class Suggester:
             "range": {"start": start, "end": end},
             "command": {"title": "Accept suggestion", "command": ACCEPTED, "arguments": [str(next(self._ids))]},
         }
+
+
+def _of_the_project(line: Known) -> Draft:
+    return Draft(
+        text=line.text,
+        confidence=line.confidence,
+        tokens=0,
+        denoise_steps=0,
+        forwards=0,
+        prefill_tokens=0,
+        latency_ms=0.0,
+        ended="line",
+        model="project",
+    )
 
 
 def _number(item: dict[str, Any]) -> str:

@@ -1,0 +1,31 @@
+"""The line at the cursor, if the project has it already. Knows no model and shows nothing."""
+
+from __future__ import annotations
+
+import msgspec
+
+from mercury_lsp.languages import language_of
+from mercury_lsp.lines import Known, Lines
+from mercury_lsp.session import Snapshot
+
+
+def recalled(snapshot: Snapshot, lines: Lines) -> Known | None:
+    """What is missing of the line, up to what stands right of the cursor; None where no known line goes on so."""
+    line = snapshot.line_text
+    typed, right = line[: snapshot.column], line[snapshot.column :].strip()
+    known = lines.known(language_of(snapshot.language, snapshot.path), typed, _before(snapshot))
+    if known is None or not right:
+        return known
+    missing = known.text.removesuffix(right)
+    return msgspec.structs.replace(known, text=missing) if missing and missing != known.text else None
+
+
+def _before(snapshot: Snapshot) -> str:
+    """The nearest line above that is not blank, without its indentation."""
+    end = snapshot.line_start
+    while end > 0:
+        start = snapshot.text.rfind("\n", 0, end - 1) + 1
+        if line := snapshot.text[start : end - 1].strip():
+            return line
+        end = start
+    return ""

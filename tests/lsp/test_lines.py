@@ -1,0 +1,115 @@
+"""What a project has written before is offered when its lines are begun again."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+from lsp_client import cut, in_process
+
+from engine.scripted import ScriptedEngine
+from mercury_lsp.lines import Known, Lines
+from mercury_lsp.recall import recalled
+from mercury_lsp.session import Session
+
+TESTS = """
+def test_one():
+    result = run(case)
+    self.assertEqual(result, 3)
+
+def test_two():
+    result = run(case)
+    self.assertEqual(result, 3)
+    other = run(case, twice=True)
+    self.assertEqual(read(path), "")
+"""
+
+
+@pytest.fixture
+def lines() -> Lines:
+    found = Lines()
+    found.put("tests.py", "python", TESTS)
+    return found
+
+
+def known(lines: Lines, marked: str, language: str = "python") -> Known | None:
+    text, line, column = cut(marked)
+    session = Session()
+    session.open("file:///project/new.py", language, 1, text)
+    snapshot = session.snapshot("file:///project/new.py", line, column)
+    assert snapshot is not None
+    return recalled(snapshot, lines)
+
+
+def text_of(found: Known | None) -> str | None:
+    return None if found is None else found.text
+
+
+@pytest.mark.parametrize(
+    ("marked", "missing"),
+    [
+        ("    result = run(case)\n    self.ass‸\n", "ertEqual(result, 3)"),  # what stood after the same line
+        ("    other = run(case, twice=True)\n\n\tself.ass‸\n", 'ertEqual(read(path), "")'),  # indentation and blank lines aside
+        ("self.assertEqual(rea‸", 'd(path), "")'),
+        ("self.assertEqual(result, 3)‸\n", None),  # all of it is there
+        ("self.assertEqual(result, ‸)\n", "3"),  # the closer that an editor put in stays
+        ("self.assertEqual(result, ‸]\n", None),
+        ("self.assertRaises‸\n", None),
+        ("sel‸\n", None),  # too little to tell
+        ("‸\n", None),
+    ],
+)
+def test_how_the_line_goes_on(lines: Lines, marked: str, missing: str | None) -> None:
+    assert text_of(known(lines, marked)) == missing
+
+
+def test_another_languages_lines_are_not_known(lines: Lines) -> None:
+    assert known(lines, "self.ass‸\n", "javascript") is None
+
+
+def test_the_oftener_the_surer(lines: Lines) -> None:
+    before = known(lines, "self.assertEqual(rea‸\n")
+    for number in range(5):
+        lines.put(f"{number}.py", "python", '    self.assertEqual(read(path), "")\n')
+    after = known(lines, "self.assertEqual(rea‸\n")
+    assert before is not None and after is not None and 0 < before.confidence < after.confidence < 1
+
+
+def test_a_file_that_changes_or_goes_takes_its_lines_along(lines: Lines) -> None:
+    lines.put("tests.py", "python", "self.assertEqual(1, 1)\n")
+    assert text_of(known(lines, "self.ass‸\n")) == "ertEqual(1, 1)"
+    lines.drop("tests.py")
+    lines.drop("never.py")
+    assert known(lines, "self.ass‸\n") is None
+
+
+def test_there_is_an_end_to_how_much_is_kept() -> None:
+    lines = Lines(most=10)
+    lines.put("a.py", "python", "".join(f"first_{number} = 1\n" for number in range(8)))
+    lines.put("b.py", "python", "".join(f"second_{number} = 1\n" for number in range(8)))
+    assert known(lines, "first_7‸") and not known(lines, "second_7‸")
+    lines.drop("a.py")
+    lines.put("b.py", "python", "".join(f"second_{number} = 1\n" for number in range(8)))
+    assert known(lines, "second_7‸")
+
+
+# ------------------------------------------------------------------------------------------------ in the server
+
+
+def test_the_server_offers_a_line_of_another_file_without_the_engine(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("value = configuration.lookup('alpha', default=None)\n" * 3)
+    (tmp_path / "hidden.py").write_text("secret = configuration.lookup('token', default=None)\n" * 3)
+    (tmp_path / ".mercuryignore").write_text("hidden.py\n")
+    uri = (tmp_path / "new.py").as_uri()
+    with in_process(lambda _: ScriptedEngine([])) as client:
+        client.initialize(rootUri=tmp_path.as_uri())
+        client.open("value = conf", uri=uri)
+        offered: list[str] = []
+        end = time.monotonic() + 20
+        while not offered and time.monotonic() < end:  # until the index has read it
+            time.sleep(0.1)
+            offered = [item["insertText"] for item in client.items(0, 12, uri=uri, kind=2)]
+        assert offered == ["value = configuration.lookup('alpha', default=None)"]
+        client.change({"text": "secret = conf"}, uri=uri)
+        assert client.items(0, 13, uri=uri, kind=2) == []
