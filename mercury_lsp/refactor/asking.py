@@ -30,13 +30,13 @@ async def ask(ls: MercuryServer, run: Run) -> dict[str, Any]:
     """Answer `question` (or `instruction`) about the selection; with `conversation` it goes on with that one."""
     said = run.arguments
     question = (said.question or said.instruction).strip()
-    conversation = ls.conversations.find(said.conversation) if said.conversation else None
+    conversation = ls.refactoring.conversations.find(said.conversation) if said.conversation else None
     if said.conversation and conversation is None:
         raise Refused("that conversation is over: ask about the selection again")
     if conversation is None:
         if not run.target.selected.strip():
             raise Refused("nothing is selected")
-        conversation = ls.conversations.begin(run.target.selected.strip("\n"), run.target.language)
+        conversation = ls.refactoring.conversations.begin(run.target.selected.strip("\n"), run.target.language)
         question = question or _QUESTION
     if not question:
         raise Refused("there is no question")
@@ -64,7 +64,7 @@ async def _answered(run: Run, conversation: Conversation, question: str, view: _
 
 async def apply_answer(ls: MercuryServer, run: Run) -> Changes:
     """A code block of a conversation's last answer in the place of the selection, at its depth."""
-    conversation = ls.conversations.find(run.arguments.conversation)
+    conversation = ls.refactoring.conversations.find(run.arguments.conversation)
     blocks = conversation.blocks() if conversation is not None else []
     if not 1 <= run.arguments.block <= len(blocks):
         raise Refused("there is no such code block in the last answer" if conversation is not None else "there is no such conversation")
@@ -126,5 +126,5 @@ class _View:
 
 def content(ls: MercuryServer, uri: str) -> str:
     """The text of a virtual document."""
-    conversation = ls.conversations.find(uri.removeprefix(f"{SCHEME}:").partition("/")[0])
+    conversation = ls.refactoring.conversations.find(uri.removeprefix(f"{SCHEME}:").partition("/")[0])
     return conversation.text() if conversation is not None else ""

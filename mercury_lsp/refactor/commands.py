@@ -24,6 +24,9 @@ class Command(NamedTuple):
     generated: bool = True  # the model writes what comes of it
 
 
+# Not edits of their own: they answer, and take from an answer.
+ASK, APPLY_ANSWER = "mercury.ask", "mercury.applyAnswer"
+
 _REWRITE = types.CodeActionKind.RefactorRewrite.value
 _EXTRACT = types.CodeActionKind.RefactorExtract.value
 _INLINE = types.CodeActionKind.RefactorInline.value

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mercury_lsp.refactor.changes import Replace
-from mercury_lsp.refactor.extract import go_types, java, rust_types
+from mercury_lsp.refactor.extract import go_types, java_types, rust_types
+from mercury_lsp.refactor.extract.go_copies import changes_part
 from mercury_lsp.refactor.grammars.grammar import around, field_of, inner
 from mercury_lsp.refactor.names import Binding, Names, Use
 from mercury_lsp.refactor.order import check_first, has_effects, is_constant, is_plain, statement_of
@@ -32,7 +33,7 @@ _SAFE = frozenset(
     " array pair keyword_argument expression_list let_declaration return_expression if_statement while_statement subscript".split()
 )
 _BARE = frozenset({"yield", "named_expression", "yield_expression", "sequence_expression", "generator_expression"})  # want brackets
-_NUMBERS = frozenset("byte short int long float double".split())
+_PRIMITIVE = frozenset("byte short int long float double boolean char".split())
 
 
 def inline_variable(names: Names, start: int, end: int) -> tuple[list[Replace], str]:
@@ -85,8 +86,10 @@ def _check(names: Names, binding: Binding, value: Node, statement: Node, reads: 
     if not reads and has_effects(value):
         raise Refused(f"`{binding.name}` is not used, and its value does something")
     block = statement.parent
+    if names.tree.language == "go" and any(changes_part(names, use) for use in reads):
+        raise Refused(f"something of `{binding.name}` is changed")
     for use in reads:
-        inside = block is not None and use.start > statement.start_byte and use.node.end_byte <= block.end_byte
+        inside = block is not None and use.start >= statement.end_byte and use.node.end_byte <= block.end_byte
         if not inside or use.node.type == "string_literal":
             raise Refused(f"`{binding.name}` is used where its value cannot go")
         _check_types(names, binding, value, use)
@@ -160,10 +163,13 @@ def _check_types(names: Names, binding: Binding, value: Node, use: Use) -> None:
     if declared is None:
         return
     text = names.tree.text_of(declared)
-    found = {"java": java.expression_type, "go": go_types.expression_type, "rust": rust_types.expression_type}.get(language)
-    if found is None or (language == "java" and text not in _NUMBERS) or text == "var":
+    found = {"java": java_types.expression_type, "go": go_types.expression_type, "rust": rust_types.expression_type}.get(language)
+    if found is None or text == "var":
         return
-    if found(names, value) != text:
+    alone = found(names, value)
+    if language == "java" and not _PRIMITIVE & {text, alone}:
+        return
+    if alone != text:
         raise Refused(f"the type of `{binding.name}` is written, and its value alone may have another one")
 
 

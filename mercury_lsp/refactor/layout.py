@@ -13,11 +13,15 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 
+_NARROW = frozenset({"javascript", "typescript", "tsx"})
+
+
 def step(tree: Tree, at: int) -> str:
     """One step of indentation in the document around the byte `at`."""
     char = tree.char(at)
     line = tree.text[tree.text.rfind("\n", 0, char) + 1 :].partition("\n")[0]
-    style = indent.style_of(tree.text, char, line) or indent.Style(tabs=False, width=4)
+    usual = indent.Style(tabs=tree.language == "go", width=2 if tree.language in _NARROW else 4)
+    style = indent.style_of(tree.text, char, line) or usual
     return style.render(style.width)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 
 from engine.api import InfillRequest
@@ -36,21 +37,23 @@ async def inline(run: Run) -> Changes:
     target = run.target
     target.check_parsed()
     start, end = (target.tree.byte(at) for at in (target.start, target.end))
-    replaces, _ = inline_variable(target.names, start, end)
-    return _checked(target, replaces)
+    replaces, _ = await asyncio.to_thread(lambda: inline_variable(target.names, start, end))
+    return await asyncio.to_thread(_checked, target, replaces)
 
 
 async def _extracted(run: Run, extract: Extract) -> Changes:
     target, wanted = run.target, run.arguments.name
     target.check_parsed()
-    if wanted and (not naming.is_name(wanted) or wanted in target.names.words):
+    selection = target.selection()
+    names = await asyncio.to_thread(lambda: target.names)  # of a long file that takes a while
+    if wanted and (not naming.is_name(wanted) or wanted in names.words):
         raise Refused(f"`{wanted}` is no name, or the file has it already")
-    replaces, name = extract(target.names, target.selection(), wanted)
+    replaces, name = await asyncio.to_thread(extract, names, selection, wanted)
     if not wanted:
         better = await _proposed(run, replaces, name)
         if better != name:
-            replaces, name = extract(target.names, target.selection(), better)
-    return _checked(target, replaces)
+            replaces, name = extract(names, selection, better)
+    return await asyncio.to_thread(_checked, target, replaces)
 
 
 async def _proposed(run: Run, replaces: list[Replace], name: str) -> str:

@@ -102,6 +102,8 @@ def _check_step(above: Node, child: Node, grammar: Grammar) -> None:
         raise Refused("it is evaluated in a function or a comprehension, not once in its statement")
     if kind in grammar.loops and field not in _HEADS:
         raise Refused("it is evaluated again and again in a loop")
+    if kind in grammar.branches and field not in ("condition", "initializer"):
+        raise Refused("it stands in a branch without braces")
     if kind in ("for_clause", "for_in_clause") and field not in _HEADS:
         raise Refused("it is evaluated again and again in a loop")
     if kind in _NOT_HERE or child.type in _NOT_HERE:

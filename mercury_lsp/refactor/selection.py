@@ -17,13 +17,13 @@ _NOT_EXPRESSIONS = frozenset(
     " property_identifier field_identifier type_identifier keyword_argument pair escape_sequence interpolation string_start string_end"
     " keyed_element wildcard dimensions use_wildcard match_block scoped_type_identifier switch_case match_arm label statement_identifier"
     " dotted_name list_splat dictionary_splat slice template_substitution array_initializer literal_value literal_element dimensions_expr"
-    " spread_element decorator modifiers module".split()
+    " spread_element computed_property_name decorator format_expression modifiers module".split()
 )
 # What stands in these is no expression, whatever it looks like.
 _PATTERNS = frozenset({"concatenated_string", "case_pattern", "match_pattern", "switch_label", "tuple_struct_pattern", "import_statement"})
 _SUFFIXES = tuple(
     "_statement _declaration _definition _clause _pattern _item _list _declarator _parameter _spec _type _body _arguments _parameters"
-    " _specifier _annotation _label _tree _rule _group".split()
+    " _specifier _annotation _label _tree _rule _group _signature _initializer".split()
 )
 
 
@@ -65,6 +65,8 @@ def select(tree: Tree, grammar: Grammar, start: int, end: int) -> Selection:
         raise Refused("select whole statements, or one whole expression")
     if nodes:
         start, end = nodes[0].start_byte, max(end, said_end(tree, nodes[-1]))
+    elif expression is not None:
+        start, end = expression.start_byte, expression.end_byte
     return Selection(start, end, nodes, expression)
 
 

@@ -1,4 +1,4 @@
-"""Answers code actions, resolves them, and runs commands. What a command does is not known here."""
+"""Resolves code actions and runs commands. What is offered and what a command does is not known here."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from lsprotocol import types
 
-from mercury_lsp.params import OnDocument, Range, read
+from mercury_lsp.params import read
 from mercury_lsp.refactor import asking
+from mercury_lsp.refactor.actions import code_actions
 from mercury_lsp.refactor.arguments import arguments
 from mercury_lsp.refactor.changes import Changes, workspace_edit
-from mercury_lsp.refactor.commands import COMMANDS, Command
+from mercury_lsp.refactor.commands import APPLY_ANSWER, ASK, COMMANDS
 from mercury_lsp.refactor.refused import Refused
 from mercury_lsp.refactor.running import Run, token_of, with_progress
 from mercury_lsp.refactor.target import Target, target
@@ -24,50 +25,15 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 _APPLY_SECONDS = 30.0  # some clients ask the user first
-_LLM_GENERATED = 1  # the protocol's tag
-
-
 _CONTENT = "workspace/textDocumentContent"
-ASK, APPLY_ANSWER = "mercury.ask", "mercury.applyAnswer"
 TITLES = {name: command.title for name, command in COMMANDS.items()} | {
     ASK: "Ask about the selection",
     APPLY_ANSWER: "Apply a code block of the answer",
 }
 
 
-class _Diagnostic(msgspec.Struct, frozen=True):
-    range: Range
-    message: str
-
-
 class _Content(msgspec.Struct, frozen=True):
     uri: str
-
-
-class _Context(msgspec.Struct, frozen=True):
-    diagnostics: list[_Diagnostic] = []
-    only: list[str] | None = None
-
-
-class _Ask(msgspec.Struct, frozen=True):
-    range: Range
-    context: _Context = _Context()
-
-
-async def code_actions(ls: MercuryServer, params: object) -> list[dict[str, Any]]:
-    """What is offered for a range; what it changes is worked out when one is chosen."""
-    uri, ask = read(params, OnDocument).text_document.uri, read(params, _Ask)
-    try:
-        await ls.configured()
-        found = target(ls.session, uri, ask.range, ls.suggester.may_read)
-    except Refused:
-        return []
-    actions = []
-    for name, command in COMMANDS.items():
-        if _wanted(command.kind, ask.context.only):
-            for place, title in enumerate(_offered(command, found, ask)):
-                actions.append(_action(ls, name, command, title, _made_for(found, uri, ask, name, place)))
-    return actions
 
 
 async def resolve(ls: MercuryServer, params: object) -> object:
@@ -112,7 +78,7 @@ async def _done(ls: MercuryServer, name: str, sent: list[Any], token: str | int 
     try:
         said = arguments(sent)
         await ls.configured()
-        found = target(ls.session, said.uri, said.range, ls.suggester.may_read)
+        found = target(ls.session, ls.refactoring.trees, said.uri, said.range, ls.suggester.may_read)
         if said.revision is not None and said.revision != found.snapshot.revision:
             raise Refused("the document has changed since")
         run = Run(ls, found, said)
@@ -137,40 +103,6 @@ async def _done(ls: MercuryServer, name: str, sent: list[Any], token: str | int 
 def _told(ls: MercuryServer, message: str) -> str:
     ls.window_show_message(types.ShowMessageParams(type=types.MessageType.Warning, message=f"mercury-lsp: {message}"))
     return message
-
-
-def _offered(command: Command, found: Target, ask: _Ask) -> list[str]:
-    if command.kind == types.CodeActionKind.QuickFix.value:
-        return [f"Fix: {each.message.strip().splitlines()[0][:80]}" for each in ask.context.diagnostics if each.message.strip()]
-    return command.offered(found)
-
-
-def _made_for(found: Target, uri: str, ask: _Ask, name: str, place: int) -> dict[str, Any]:
-    made: dict[str, Any] = {"uri": uri, "range": ask.range, "revision": found.snapshot.revision}
-    if COMMANDS[name].kind == types.CodeActionKind.QuickFix.value:
-        diagnostic = [each for each in ask.context.diagnostics if each.message.strip()][place]
-        made |= {"range": diagnostic.range, "message": diagnostic.message}
-    elif place:
-        made["variant"] = place + 1
-    return {key: msgspec.to_builtins(value) for key, value in made.items()}
-
-
-def _action(ls: MercuryServer, name: str, command: Command, title: str, argument: dict[str, Any]) -> dict[str, Any]:
-    """A code action that is resolved later where the client can do that, else one that runs the command."""
-    run = {"title": title, "command": name, "arguments": [argument]}
-    if not ls.client_can("textDocument", "codeAction", "codeActionLiteralSupport"):
-        return run
-    action: dict[str, Any] = {"title": title, "kind": command.kind}
-    if command.generated and ls.client_can("textDocument", "codeAction", "tagSupport"):
-        action["tags"] = [_LLM_GENERATED]
-    properties = ls.client_said("textDocument", "codeAction", "resolveSupport", "properties")
-    if isinstance(properties, list) and "edit" in properties and ls.client_can("textDocument", "codeAction", "dataSupport"):
-        return action | {"data": {"command": name, "arguments": argument}}
-    return action | {"command": run}
-
-
-def _wanted(kind: str, only: list[str] | None) -> bool:
-    return only is None or any(kind == each or kind.startswith(f"{each}.") or not each for each in only)
 
 
 def _is_versioned(ls: MercuryServer) -> bool:

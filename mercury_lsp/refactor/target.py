@@ -16,12 +16,10 @@ from mercury_lsp.refactor.refused import Refused
 from mercury_lsp.refactor.selection import Selection, select, trimmed
 from mercury_lsp.session import Session, Snapshot
 from mercury_lsp.syntax import Tree
+from mercury_lsp.trees import Trees
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-# A document is parsed as a whole when somebody asks for a change of it: some 300 ms at worst.
-_BUDGET = 2 * syntax.FIRST_PARSE
 
 
 @dataclass(frozen=True)
@@ -76,7 +74,7 @@ class Target:
         return self.text.count("\n", 0, self.start), self.text.count("\n", 0, end) + 1
 
 
-def target(session: Session, uri: str, range_: Range | None, may_read: Callable[[Snapshot], bool]) -> Target:
+def target(session: Session, trees: Trees, uri: str, range_: Range | None, may_read: Callable[[Snapshot], bool]) -> Target:
     if range_ is None:
         raise Refused("nothing is selected")
     first = session.snapshot(uri, range_.start.line, range_.start.character)
@@ -88,7 +86,7 @@ def target(session: Session, uri: str, range_: Range | None, may_read: Callable[
     language = language_of(first.language, first.path)
     if not syntax.has_grammar(language):
         raise Refused(f"there is no grammar for {language or first.language or 'this language'}")
-    tree = Tree.parse(first.text, language, budget=_BUDGET)
+    tree = trees.tree(first.document, first.text, language)
     if tree is None:
         raise Refused("the file is too large, or too contorted to parse")
     start, end = sorted((first.offset, last.offset))

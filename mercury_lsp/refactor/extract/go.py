@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from mercury_lsp.refactor import layout
 from mercury_lsp.refactor.changes import Replace
 from mercury_lsp.refactor.extract import shape
+from mercury_lsp.refactor.extract.go_copies import changes_part, is_shared
 from mercury_lsp.refactor.extract.go_types import expression_type, result_types, type_of
 from mercury_lsp.refactor.extract.plan import Plan
 from mercury_lsp.refactor.grammars.grammar import around
@@ -24,6 +26,8 @@ def function(plan: Plan, name: str) -> list[Replace]:
     assert top is not None
     if any(use.binding is None and use.name == "recover" for use in plan.uses()):
         raise Refused("`recover` means something else in another function")
+    plan = _errors_last(plan)
+    _check_copies(plan)
     receiver = _receiver(plan, top)
     others = [binding for binding in plan.parameters if binding is not receiver]
     head = f"func {_owner(plan, top) if receiver is not None else ''}{name}{_generics(plan, top)}"
@@ -32,6 +36,22 @@ def function(plan: Plan, name: str) -> list[Replace]:
     text = f"\n\n{head}({listed}){_results(plan, top)} {{\n{_body(plan)}\n}}"
     call = f"{called}({shape.joined(binding.name for binding in others)})"
     return [shape.inserted(plan, top.end_byte, text), shape.replaced(plan, _call(plan, top, call))]
+
+
+def _check_copies(plan: Plan) -> None:
+    """A variable that is handed over by value must not be changed in part."""
+    for use in plan.uses():
+        binding = use.binding
+        if binding in plan.parameters and binding not in plan.results and binding is not None and changes_part(plan.names, use):
+            seen = any(other.start >= plan.end or not plan.start <= other.start for other in plan.names.by_binding[binding])
+            if seen and not is_shared(plan.names, binding):
+                raise Refused(f"the selection may change `{use.name}`, and would change a copy of it")
+
+
+def _errors_last(plan: Plan) -> Plan:
+    """As every function in Go returns them."""
+    ordered = sorted(plan.results, key=lambda binding: type_of(plan.names, binding) == "error")
+    return replace(plan, results=tuple(ordered))
 
 
 def _body(plan: Plan) -> str:

@@ -161,6 +161,15 @@ def _declared_results(names: Names, function: Node) -> list[str] | None:
     return result_types(names, found[0])
 
 
+def gives_one(names: Names, node: Node) -> bool:
+    """Whether an expression surely has one value: a call may have several, where something takes them all."""
+    above = node.parent
+    if node.type != "call_expression" or above is None or above.type not in ("argument_list", "expression_list"):
+        return True
+    results = _results(names, node, 0)
+    return above.named_child_count > 1 or (results is not None and len(results) == 1)
+
+
 def result_types(names: Names, function: Node) -> list[str]:
     result, text = function.child_by_field_name("result"), names.tree.text_of
     if result is None:

@@ -49,7 +49,8 @@ def _definition(plan: Plan, name: str, parameters: tuple[Binding, ...], space: s
     lines = [f"{space}def {name}({listed}):"]
     if plan.value:
         text = shape.expression(plan, space + unit)
-        lines.append(f"{space}{unit}return {f'({text})' if _needs_brackets(text) else text}")
+        bare = plan.nodes[0].type == "named_expression"
+        lines.append(f"{space}{unit}return {f'({text})' if bare or _needs_brackets(text) else text}")
     else:
         lines.append(shape.body(plan, space + unit))
         if plan.results:

@@ -8,7 +8,8 @@ from mercury_lsp.refactor import layout
 from mercury_lsp.refactor.changes import Replace
 from mercury_lsp.refactor.extract import shape
 from mercury_lsp.refactor.extract.plan import Plan, holds, last_end
-from mercury_lsp.refactor.grammars.grammar import around
+from mercury_lsp.refactor.extract.semicolons import closing, opening
+from mercury_lsp.refactor.grammars.grammar import around, inner
 from mercury_lsp.refactor.names import Binding
 from mercury_lsp.refactor.refused import Refused
 
@@ -26,6 +27,8 @@ def function(plan: Plan, name: str) -> list[Replace]:
         raise Refused("`arguments` or `eval` means something else in another function")
     if holds(plan, frozenset({"this"})):
         return _as_method(plan, name)
+    if any(node.type == "private_property_identifier" for top in plan.nodes for node in inner(top)):
+        raise Refused("the selection uses a private name of the class")
     top = shape.member(plan, _TOP)
     assert top is not None
     generics = _generics(plan, None)
@@ -58,10 +61,12 @@ def _member_with_this(plan: Plan) -> Node:
 
 def _definition(plan: Plan, head: str, space: str) -> str:
     unit = layout.step(plan.names.tree, plan.start)
-    end = ";" if _semicolons(plan) else ""
-    deep = space + unit
+    tree, deep = plan.names.tree, space + unit
+    end = closing(tree, "}")
     lines = [f"{head}({shape.joined(_parameter(plan, binding) for binding in plan.parameters)}) {{"]
-    lines += [f"{deep}let {shape.joined(_typed(plan, binding) for binding in plan.declared)}{end}"] if plan.declared else []
+    if plan.declared:
+        listed = shape.joined(_typed(plan, binding) for binding in plan.declared)
+        lines.append(f"{deep}let {listed}{closing(tree, plan.selected)}")
     if plan.value:
         text = shape.expression(plan, deep)
         lines.append(f"{deep}return {text}{end}")
@@ -88,7 +93,8 @@ def _call(plan: Plan, called: str) -> str:
     call = f"{called}({shape.joined(binding.name for binding in plan.parameters)})"
     if plan.value:
         return call
-    end = ";" if _semicolons(plan) else ""
+    tree = plan.names.tree
+    end = closing(tree, tree.text[tree.char(last_end(plan)) :])
     if plan.leaves:
         return f"return {call}{end}"
     if not plan.results:
@@ -96,12 +102,11 @@ def _call(plan: Plan, called: str) -> str:
     fresh = [binding for binding in plan.results if binding in plan.fresh]
     if len(fresh) == len(plan.results):
         return f"{_keyword(plan, fresh)} {_several(plan)} = {call}{end}"
-    declared = (
-        f"{_keyword(plan, fresh).replace('const', 'let')} {shape.joined(_typed(plan, binding) for binding in fresh)}{end}\n"
-        if fresh
-        else ""
-    )
-    guard = ";" if len(plan.results) > 1 and not end else ""  # else the brackets would go on with the line before
+    kind = _keyword(plan, fresh).replace("const", "let")
+    declared = f"{kind} {shape.joined(_typed(plan, binding) for binding in fresh)};\n" if fresh else ""
+    guard = (
+        opening(tree, plan.nodes[0]) if len(plan.results) > 1 and not fresh else ""
+    )  # else the brackets would go on with the line before
     return f"{declared}{guard}{_several(plan)} = {call}{end}"
 
 
@@ -115,12 +120,6 @@ def _keyword(plan: Plan, fresh: list[Binding]) -> str:
 
 def _declaration(name: Node) -> str:
     return next((node.type for node in around(name) if node.type in ("variable_declaration", "lexical_declaration")), "")
-
-
-def _semicolons(plan: Plan) -> bool:
-    """Whether the document ends its statements with them."""
-    lines = [line.rstrip() for line in plan.names.tree.text.split("\n")]
-    return sum(line.endswith(";") for line in lines) >= sum(line.endswith((")", "'", '"')) for line in lines) / 4
 
 
 def _parameter(plan: Plan, binding: Binding) -> str:

@@ -12,7 +12,9 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 _CALLS = frozenset({"call", "call_expression", "method_invocation"})
-_CLOSED = frozenset({"token_tree", "annotation", "marker_annotation", "macro_definition", "import_statement", "import_from_statement"})
+_CLOSED = frozenset(
+    {"token_tree", "annotation", "marker_annotation", "macro_definition", "import_statement", "import_from_statement", "use_declaration"}
+)
 _TARGETS = frozenset(
     "array_pattern object_pattern pair_pattern pattern_list tuple_pattern list_pattern expression_list parenthesized_expression".split()
 )

@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING
 
 from mercury_lsp.refactor import naming
 from mercury_lsp.refactor.changes import Replace
-from mercury_lsp.refactor.extract.java import expression_type
+from mercury_lsp.refactor.extract.go_types import gives_one
+from mercury_lsp.refactor.extract.java_types import expression_type
+from mercury_lsp.refactor.extract.semicolons import closing
 from mercury_lsp.refactor.extract.value import check_value
 from mercury_lsp.refactor.names import Names
-from mercury_lsp.refactor.order import check_first, statement_of
+from mercury_lsp.refactor.order import check_first, is_constant, statement_of
 from mercury_lsp.refactor.refused import Refused
 from mercury_lsp.refactor.selection import Selection
 
@@ -24,6 +26,10 @@ def extract_variable(names: Names, selection: Selection, name: str = "") -> tupl
     if statement is None or (statement.parent is not None and _is_class(statement.parent)):
         raise Refused("the expression does not stand in a statement that something can go before")
     check_value(names, expression)
+    if tree.language == "go" and not gives_one(names, expression):
+        raise Refused("the call may return more than one value")
+    if tree.language == "java" and ("<>" in tree.text_of(expression) or expression.type in ("lambda_expression", "method_reference")):
+        raise Refused("the type of the selection comes from where it stands")
     _check_names(names, expression, statement)
     check_first(expression, statement, names)
     chosen = name or naming.for_variable(names, expression)
@@ -32,7 +38,7 @@ def extract_variable(names: Names, selection: Selection, name: str = "") -> tupl
     line_start = tree.text.rfind("\n", 0, at) + 1
     lead = tree.text[line_start:at]
     joint = f"\n{lead}" if not lead.strip() else " " if tree.language != "python" else "; "
-    declaration = _declaration(names, expression, chosen, tree.text[start:end]) + joint
+    declaration = _declaration(names, expression, chosen, tree.text[start:end], tree.text[at:]) + joint
     if statement.id == expression.id or (statement.type == "expression_statement" and statement.named_children[0].id == expression.id):
         raise Refused("the expression is a statement of its own: there is nothing to use the variable in")
     return [Replace(at, at, declaration), Replace(start, end, chosen)], chosen
@@ -47,19 +53,18 @@ def _expression(selection: Selection) -> Node:
     return expression
 
 
-def _declaration(names: Names, expression: Node, name: str, text: str) -> str:
+def _declaration(names: Names, expression: Node, name: str, text: str, following: str) -> str:
     language = names.tree.language
     if language == "python":
         bare = "\n" in text and not (text[0] in "([{" and text[-1] in ")]}")
         return f"{name} = ({text})" if bare else f"{name} = {text}"
-    if language == "go":
-        return f"{name} := {text}"
+    if language == "go":  # a constant stays without a type, as the literals are
+        return f"const {name} = {text}" if is_constant(expression) else f"{name} := {text}"
     if language == "rust":
         return f"let {name} = {text};"
     if language == "java":
         return f"{expression_type(names, expression) or 'var'} {name} = {text};"
-    lines = names.tree.text.split("\n")
-    return f"const {name} = {text}{';' if sum(line.endswith(';') for line in lines) * 4 >= len(lines) else ''}"
+    return f"const {name} = {text}{closing(names.tree, following)}"
 
 
 def _check_names(names: Names, expression: Node, statement: Node) -> None:

@@ -160,6 +160,7 @@ GRAMMAR = Grammar(
         "nonlocal_statement": "a `nonlocal` statement",
         "delete_statement": "a `del` statement",
         "wildcard_import": "an `import *`",
+        "future_import_statement": "an import from the future",
     },
     calls=frozenset({"call"}),
 )

@@ -50,8 +50,9 @@ def _gone(target: Target, node: Node, listed: list[Node], place: int) -> Replace
     char, text = target.tree.char, target.text
     if len(listed) == 1:
         start, end = char(node.start_byte), char(node.end_byte)
-        alone = text[:start].endswith("\n") or start == 0
-        return Replace(start, end + 1 if alone and text[end : end + 1] == "\n" else end, "")
+        if start == 0:  # no blank lines at the top of the file
+            return Replace(0, len(text) - len(text[end:].lstrip("\n")), "")
+        return Replace(start, end + 1 if text[start - 1] == text[end : end + 1] == "\n" else end, "")
     if place + 1 < len(listed):
         return Replace(char(listed[place].start_byte), char(listed[place + 1].start_byte), "")
     return Replace(char(listed[place - 1].end_byte), char(listed[place].end_byte), "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -58,7 +59,7 @@ async def best(run: Run, candidates: AsyncIterator[Candidate], check: Check, tri
         seen.add(candidate.text)
         try:
             _check_whole(candidate)
-            check(candidate.text)
+            await asyncio.to_thread(check, candidate.text)
         except Unfit as fault:
             tried.fault = fault
             reasons.append(str(fault))

@@ -13,6 +13,7 @@ from mercury_lsp.refactor.running import Run
 from mercury_lsp.refactor.target import Target
 from mercury_lsp.refactor.written.checks import Unfit
 from mercury_lsp.refactor.written.functions import function_at
+from mercury_lsp.refactor.written.known_types import known_types
 from mercury_lsp.refactor.written.mending import mended
 from mercury_lsp.refactor.written.region import rows, selected
 from mercury_lsp.refactor.written.rewriting import rewritten
@@ -58,7 +59,7 @@ async def simplify(run: Run) -> Changes:
 
 
 async def types(run: Run) -> Changes:
-    """Only what a type stands in may change."""
+    """Only what a type stands in may change. Where the model has none, those that the tree tells."""
     target = run.target
     target.check_parsed()
     if target.language not in _TYPED:
@@ -73,7 +74,13 @@ async def types(run: Run) -> Changes:
         if _untyped(tree) != before:
             raise Unfit("the result changes more than types")
 
-    return await rewritten(run, region, _TYPES, kept=kept)
+    try:
+        return await rewritten(run, region, _TYPES, kept=kept)
+    except Refused:
+        known = known_types(function)
+        if not known:
+            raise
+        return Changes(tuple(known), generated=False)
 
 
 async def fix(run: Run) -> Changes:

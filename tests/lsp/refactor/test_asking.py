@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from refactor_client import FULL, Told, editor, refused
 
 from engine.api import PromptTooLong, RequestInvalid
@@ -72,6 +73,27 @@ def test_a_code_block_is_applied_at_its_depth() -> None:
         opened.run("mercury.ask")
         assert opened.run("mercury.applyAnswer", conversation="1", block=1) == {"applied": True, "message": ""}
         assert opened.text == "class A:\n    def f(a, b):\n        return sum((a, b))\n"
+
+
+@pytest.mark.parametrize(
+    "language, source, block, after",
+    [
+        (
+            "javascript",
+            "class A {\n  «f(a) {\n    return a;\n  }»\n}\n",
+            "f(a) {\n  return -a;\n}",
+            "class A {\n  f(a) {\n    return -a;\n  }\n}\n",
+        ),
+        ("go", "package m\n\nfunc f() {\n\t«g()»\n}\n", "    g()\n    h()", "package m\n\nfunc f() {\n\tg()\n\th()\n}\n"),
+        ("rust", "fn f() {\n    g();«»\n}\n", "h();", "fn f() {\n    g();\n    h();\n}\n"),
+    ],
+)
+def test_a_code_block_in_other_languages(language: str, source: str, block: str, after: str) -> None:
+    with editor(source, language, Told(chat=[f"So:\n```\n{block}\n```\n"])) as opened:
+        whole = {"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 3}}
+        opened.run("mercury.ask", range=whole)
+        assert opened.run("mercury.applyAnswer", conversation="1") == {"applied": True, "message": ""}
+        assert opened.text == after
 
 
 def test_a_block_that_cannot_stand_there_changes_nothing() -> None:

@@ -32,7 +32,7 @@ def show(values):
 '''
 PLACES = {
     "extractFunction": "    total = 0\n    for value in values:\n        total = total + value",
-    "extractVariable": "largest(values))\n",
+    "extractVariable": "len(values)",
     "completeBody": "    pass",
     "writeDocstring": "def largest(values):",
     "simplify": "    total = 0\n    for value in values:\n        total = total + value",
@@ -56,9 +56,9 @@ def client() -> Iterator[Process]:
 
 @pytest.mark.parametrize("name", PLACES)
 def test_a_command_with_the_default_model(client: Process, name: str) -> None:
-    part = PLACES[name].removesuffix(")\n")
+    part = PLACES[name]
     client.messages[:] = [message for message in client.messages if "method" not in message]
-    opened = Editor(client, SOURCE.replace(part, f"«{part}»"), "python", f"file:///project/{name}.py")
+    opened = Editor(client, SOURCE.replace(part, f"«{part}»", 1), "python", f"file:///project/{name}.py")
     more: dict[str, Any] = {"instruction": "print it twice"} if name == "rewrite" else {}
     more |= {"message": "'os' imported but unused"} if name == "fix" else {}
     result = opened.run(f"mercury.{name}", **more)

@@ -315,6 +315,81 @@ OTHERS = {
         }
         """,
     ),
+    "javascript: statements of the file": (
+        "javascript",
+        """
+        const a = read();
+        «const b = a + 1;
+        show(b);»
+        show(a);
+        """,
+        """
+        const a = read();
+        const b = extracted();
+
+        function extracted() {
+          const b = a + 1;
+          show(b);
+          return b;
+        }
+        show(a);
+        """,
+    ),
+    "javascript: a variable of the whole function": (
+        "javascript",
+        """
+        function f(n, m) {
+          if (n) {
+            «m += 1;
+            var x = n * m;»
+            log(m);
+          }
+          return x;
+        }
+        """,
+        """
+        function f(n, m) {
+          if (n) {
+            var x;
+            [m, x] = extracted(m, n);
+            log(m);
+          }
+          return x;
+        }
+
+        function extracted(m, n) {
+          m += 1;
+          var x = n * m;
+          return [m, x];
+        }
+        """,
+    ),
+    "javascript: without semicolons": (
+        "javascript",
+        """
+        function f(a, b) {
+          log('a')
+          «a += 1
+          b += 1»
+          log('b')
+          return [a, b]
+        }
+        """,
+        """
+        function f(a, b) {
+          log('a')
+          ;[a, b] = extracted(a, b)
+          log('b')
+          return [a, b]
+        }
+
+        function extracted(a, b) {
+          a += 1
+          b += 1
+          return [a, b]
+        }
+        """,
+    ),
     "typescript: types are kept": (
         "typescript",
         """
@@ -420,17 +495,46 @@ OTHERS = {
         func both(a string) (string, error) { return a, nil }
 
         func f(name string) string {
-        →err, words := extracted(name)
+        →words, err := extracted(name)
         →if err != nil {
         →→return ""
         →}
         →return words[0]
         }
 
-        func extracted(name string) (error, []string) {
+        func extracted(name string) ([]string, error) {
         →text, err := both(name)
         →words := strings.Split(text, " ")
-        →return err, words
+        →return words, err
+        }
+        """,
+    ),
+    "go: a part of what is shared": (
+        "go",
+        """
+        package main
+
+        func (s *Store) f(p *Pair, counts map[string]int, w io.Writer) {
+        →«p.a = 1
+        →counts["a"]++
+        →s.n++
+        →w.Write(nil)»
+        →show(p, counts)
+        }
+        """,
+        """
+        package main
+
+        func (s *Store) f(p *Pair, counts map[string]int, w io.Writer) {
+        →s.extracted(p, counts, w)
+        →show(p, counts)
+        }
+
+        func (s *Store) extracted(p *Pair, counts map[string]int, w io.Writer) {
+        →p.a = 1
+        →counts["a"]++
+        →s.n++
+        →w.Write(nil)
         }
         """,
     ),
@@ -497,6 +601,45 @@ OTHERS = {
                     s = "less";
                 }
                 return s;
+            }
+        }
+        """,
+    ),
+    "java: a case": (
+        "java",
+        """
+        class A {
+            int f(int n) {
+                int a;
+                switch (n) {
+                    case 1:
+                        a = 1;
+                        break;
+                    default:
+                        «a = n;»
+                }
+                return a;
+            }
+        }
+        """,
+        """
+        class A {
+            int f(int n) {
+                int a;
+                switch (n) {
+                    case 1:
+                        a = 1;
+                        break;
+                    default:
+                        a = extracted(n);
+                }
+                return a;
+            }
+
+            private int extracted(int n) {
+                int a;
+                a = n;
+                return a;
             }
         }
         """,
@@ -586,15 +729,42 @@ REFUSED = {
     "this of no class": ("javascript", "function F(a) {\n  «this.a = a;»\n}\n", "`this`"),
     "arguments": ("javascript", "function f() {\n  «g(arguments)»;\n}\n", "arguments"),
     "a type that nobody wrote": ("go", "package m\nfunc f() {\n\ta := g()\n\t«h(a)»\n}\n", "type of `a`"),
+    "a part of a copy": ("go", "package m\nfunc f(p T) T {\n\t«p.a = 1»\n\treturn p\n}\n", "copy"),
+    "a method of a copy": ("go", "package m\nfunc f() {\n\tvar w sync.WaitGroup\n\t«w.Add(1)»\n\tw.Wait()\n}\n", "copy"),
+    "an address": ("go", "package m\nfunc f(p T) T {\n\t«g(&p)»\n\treturn p\n}\n", "copy"),
     "two values in java": ("java", "class A { int f() { «int a = 1; int b = 2;» return a + b; } }\n", "one value"),
     "a macro that may do anything": ("rust", "fn f(a: u8) {\n    «bail!(a);»\n}\n", "macro `bail!`"),
     "a moved value": ("rust", "fn f(a: String) {\n    «g(a);»\n}\n", "move `a`"),
     "a guard": ("rust", "fn f(a: &M) {\n    «let g = a.lock();\n    h();»\n    i();\n}\n", "hold something"),
     "perhaps without a value": ("python", "def f(a):\n    if a:\n        b = 1\n    «print(b)»\n", "may not have a value"),
+    "set in the other branch": ("python", "def f(a):\n    if a:\n        b = 1\n    else:\n        «print(b)»\n", "may not have a value"),
+    "set in a loop's body": (
+        "python", "def f(a):\n    for c in a:\n        b = c\n    else:\n        «print(b)»\n", "may not have a value",
+    ),
+    "set in another case": (
+        "python",
+        "def f(a):\n    match a:\n        case 1:\n            b = 1\n        case _:\n            «print(b)»\n",
+        "may not have a value",
+    ),
+    "the future": ("python", "«from __future__ import annotations»\nx = 1\n", "future"),
     "set sometimes": ("python", "def f(a):\n    «if a:\n        b = 1»\n    print(b)\n", "does not always get a value"),
     "a function used elsewhere": ("python", "def f(a):\n    «def g():\n        return 1»\n    return g()\n", "defines `g`"),
     "super": ("python", "class A(B):\n    def f(self):\n        «super().f()»\n", "super"),
     "a private name": ("python", "class A:\n    @staticmethod\n    def f(a):\n        «print(a.__x)»\n", "private"),
+    "set where errors are passed over": (
+        "python",
+        "def f(a):\n    «with suppress(E):\n        b = g(a)»\n    return b\n",
+        "does not always",
+    ),
+    "a pattern": ("python", "def f(a):\n    match a:\n        case «'b'»:\n            pass\n", "whole"),
+    "a method that is called": ("javascript", "function f(a) {\n  «a.b»(1);\n}\n", "method that is called"),
+    "what is deleted": ("javascript", "function f(a) {\n  delete «a.b»;\n}\n", "place"),
+    "a type used elsewhere": ("go", "package m\nfunc f() {\n\t«type t struct{}»\n\tg(t{})\n}\n", "defines `t`"),
+    "a function used above": ("javascript", "function f() {\n  g();\n  «function g() {}»\n}\n", "defines `g`"),
+    "a type of the function's own": (
+        "typescript", "function f() {\n  const a = { b: 1 };\n  const c: typeof a = a;\n  «show(c);»\n}\n", "only this function knows",
+    ),
+    "a private field": ("javascript", "class A {\n  #a = 1;\n  static f(b) {\n    «log(b.#a)»;\n  }\n}\n", "private"),
     "a comment only": ("python", "def f(a):\n    «# nothing»\n    return a\n", "comments|whole"),
 }  # fmt: skip
 
@@ -616,6 +786,9 @@ RUN = {
     "    return [g(k) for k in range(n)]\nprint(f(3))\n",
     "with and strings": "import io\ndef f(a):\n    with io.StringIO() as out:\n        «for c in a:\n            out.write(f'{c}-')\n"
     "        text = out.getvalue()»\n    return text\nprint(f('abc'))\n",
+    "a width": "def f(a):\n    return f'{a:>«{a + 1}»}'\nprint(f(4))\n",
+    "errors passed over": "import contextlib\ndef f(a):\n    b = 1\n    «with contextlib.suppress(KeyError):\n        b = a['x']»\n"
+    "    return b\nprint(f({}), f({'x': 2}))\n",
     "returns": "def f(a):\n    b = a * 2\n    «if b > 3:\n        return 'big'\n    elif b:\n        return 'small'\n    else:\n"
     "        raise ValueError(b)»\n"
     "print(f(1), f(2))\n",

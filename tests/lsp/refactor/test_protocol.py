@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from lsp_client import URI, in_process, within
-from refactor_client import FULL, Told, apply_edits, editor, refused
+from refactor_client import FULL, Told, apply_edits, check, editor, refused
 
 from engine.api import CheckpointInvalid, InfillRequest, RequestInvalid, StopFlag
 
@@ -50,6 +50,8 @@ def test_what_a_selection_offers() -> None:
         titles = {action["title"]: action for action in opened.actions()}
         assert {"Extract to a function", "Extract to a variable", "Simplify the selection"} <= set(titles)
         assert {f"Write the selection anew ({number})" for number in (1, 2, 3)} <= set(titles)
+        explain = titles.pop("Explain the selection")
+        assert explain["command"]["command"] == "mercury.ask" and "tags" not in explain
         assert all("edit" not in action and "command" not in action for action in titles.values())
         assert titles["Extract to a variable"]["kind"] == "refactor.extract.variable"
         assert "tags" not in titles["Extract to a variable"] and titles["Simplify the selection"]["tags"] == [1]
@@ -122,6 +124,43 @@ def test_an_editor_that_makes_no_files() -> None:
     capabilities = without("workspace", "workspaceEdit", "resourceOperations")
     with editor("def add«»(a):\n    return a\n", engine=Told(infill=["assert add(1) == 1"]), capabilities=capabilities) as opened:
         assert "no command make a file" in opened.run("mercury.generateTest")["message"]
+
+
+MOVED = {
+    "extractFunction": {
+        "javascript": (
+            "function f(a) {\n  «log(a);\n  log(-a);»\n}\n",
+            "function f(a) {\n  name(a);\n}\n\nfunction name(a) {\n  log(a);\n  log(-a);\n}\n",
+        ),
+        "go": (
+            "package m\n\nfunc f(a int) {\n\t«g(a)»\n}\n",
+            "package m\n\nfunc f(a int) {\n\tname(a)\n}\n\nfunc name(a int) {\n\tg(a)\n}\n",
+        ),
+        "rust": ("fn f(a: u8) {\n    «g(a);»\n}\n", "fn f(a: u8) {\n    name(a);\n}\n\nfn name(a: u8) {\n    g(a);\n}\n"),
+    },
+    "extractVariable": {
+        "typescript": ("log(«1 + 2»);\n", "const name = 1 + 2;\nlog(name);\n"),
+        "go": ("package m\n\nfunc f() {\n\tg(«1 + 2»)\n}\n", "package m\n\nfunc f() {\n\tconst name = 1 + 2\n\tg(name)\n}\n"),
+        "java": (
+            "class A {\n    void f() {\n        g(«1 + 2»);\n    }\n}\n",
+            "class A {\n    void f() {\n        int name = 1 + 2;\n        g(name);\n    }\n}\n",
+        ),
+    },
+    "inlineVariable": {
+        "python": ("def f(a):\n    b = a + 1\n    return b«»\n", "def f(a):\n    return a + 1\n"),
+        "javascript": ("function f(a) {\n  const «b» = a;\n  return b;\n}\n", "function f(a) {\n  return a;\n}\n"),
+        "java": (
+            "class A {\n    int f() {\n        int b = 1;\n        return «»b;\n    }\n}\n",
+            "class A {\n    int f() {\n        return 1;\n    }\n}\n",
+        ),
+    },
+}
+
+
+@pytest.mark.parametrize("command, language", [(command, language) for command, cases in MOVED.items() for language in cases])
+def test_code_is_moved_in_the_editor(command: str, language: str) -> None:
+    more = {} if command == "inlineVariable" else {"name": "name"}
+    check(f"mercury.{command}", *MOVED[command][language], language, **more)
 
 
 # ------------------------------------------------------------------------------------------------ documents as they are

@@ -26,6 +26,11 @@ EXTRACTED = {
         "function f(a) {\n  return render(«a.items.map((x) => x + 1)», 2);\n}\n",
         "function f(a) {\n  const value = a.items.map((x) => x + 1);\n  return render(value, 2);\n}\n",
     ),
+    "javascript: without semicolons, but where it would go on": (
+        "javascript",
+        "f('a')\nlet a = 1, b = 2;\n[a, b] = «[b, a]»\n",
+        "f('a')\nlet a = 1, b = 2;\nconst value = [b, a];\n[a, b] = value\n",
+    ),
     "typescript": (
         "typescript", "function f(a: number) {\n  log(«a * 2»);\n}\n",
         "function f(a: number) {\n  const value = a * 2;\n  log(value);\n}\n",
@@ -45,6 +50,7 @@ EXTRACTED = {
 }  # fmt: skip
 
 NOT_EXTRACTED = {
+    "without braces": ("javascript", "function f(a) {\n  if (a) g(«a.b»);\n}\n", "without braces"),
     "evaluated each time": ("python", "def f(a):\n    while «a.b»:\n        pass\n", "again and again"),
     "after a call": ("python", "def f(a):\n    return h() + «a.b»\n", "before it"),
     "perhaps": ("python", "def f(a):\n    return a and «a.b»\n", "some cases"),
@@ -56,8 +62,10 @@ NOT_EXTRACTED = {
     "what is set": ("python", "def f(a):\n    «a.b» = 1\n", "not a value"),
     "a default": ("python", "def f(a=«g(1)»):\n    pass\n", "some cases|function"),
     "a statement": ("python", "def f(a):\n    «g(a)»\n", "statement of its own"),
+    "a diamond": ("java", "class A { void f() { List<B> b = «new ArrayList<>()»; } }\n", "where it stands"),
     "an else if": ("javascript", "function f(a) {\n  if (a) {\n  } else if («a.b») {\n  }\n}\n", "some cases|again"),
     "a copy's method": ("go", "package m\n\nfunc f(a *T) {\n\t«a.b».c()\n}\n", "copy"),
+    "several values": ("go", "package m\n\nfunc f(a T) {\n\tg(«a.h(1)»)\n}\n", "more than one value"),
     "an address": ("go", "package m\n\nfunc f(a *T) {\n\tg(&«a.b»)\n}\n", "place"),
     "only known inside": ("go", "package m\n\nfunc f(a *T) {\n\tif b := a.n(); g(«b + 1») {\n\t}\n}\n", "only known"),
 }  # fmt: skip
@@ -98,6 +106,8 @@ NOT_INLINED = {
     "later": ("python", "def f(a):\n    x = a.b()\n    y = 1\n    return «x» * y\n", "later|between"),
     "twice": ("python", "def f(a):\n    x = a.b()\n    return g(«x», x)\n", "used 2 times"),
     "a wider type": ("java", "class A { int f(int a) {\n    double x = a;\n    return g(«x» / 2);\n  } }\n", "type of `x`"),
+    "made of itself": ("python", "def f():\n    «x» = lambda: x\n    return x\n", "cannot go"),
+    "a boxed number": ("java", "class A { void f(int a) {\n    Object x = a;\n    g(«x» instanceof B);\n  } }\n", "type of `x`"),
     "changed meanwhile": ("python", "def f(a):\n    x = a\n    for i in a:\n        a = 2\n        print(«x»)\n", "`a` changes"),
     "two values": ("python", "def f(a):\n    x = a\n    x = 2\n    return «x»\n", "more than once"),
     "a parameter": ("python", "def f(«a»):\n    return a\n", "not set by a statement"),
@@ -105,6 +115,7 @@ NOT_INLINED = {
     "two at once": ("go", "package m\n\nfunc f() int {\n\t«x», y := 1, 2\n\treturn x + y\n}\n", "along with others|along with other"),
     "in a loop": ("javascript", "function f(a) {\n  const x = g();\n  while (a) { h(«x»); }\n}\n", "deeper inside"),
     "a format string": ("rust", "fn f() {\n    let x = 1;\n    println!(\"{x}\");\n    g(«x»);\n}\n", "cannot go"),
+    "a copy that is changed": ("go", "package m\n\nfunc f(p T) T {\n\t«q» := p\n\tq.a = 1\n\treturn q\n}\n", "is changed"),
     "nothing": ("python", "def f(a):\n    return a «+» 1\n", "select a variable"),
 }  # fmt: skip
 

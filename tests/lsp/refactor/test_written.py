@@ -278,6 +278,19 @@ def test_add_types(language: str, before: str, answer: str, after: str) -> None:
     check("mercury.addTypes", before, after, language, Told(rewrite=[answer]))
 
 
+@pytest.mark.parametrize(
+    "before, after",
+    [
+        ("def f«»(a, b='x', *, c=True, d=1):\n    print(a)\n", "def f(a, b: str = 'x', *, c: bool = True, d=1) -> None:\n    print(a)\n"),
+        ("class A:\n    def __init__«»(self):\n        pass\n", "class A:\n    def __init__(self) -> None:\n        pass\n"),
+        ("def f«»(a=b'x', b=''):\n    yield a\n", "def f(a=b'x', b: str = ''):\n    yield a\n"),
+        ("def f«»(a=''):\n    raise NotImplementedError\n", "def f(a: str = ''):\n    raise NotImplementedError\n"),
+    ],
+)
+def test_types_that_the_tree_tells(before: str, after: str) -> None:
+    check("mercury.addTypes", before, after)
+
+
 def test_types_change_nothing_else() -> None:
     bad = Told(rewrite=["def f(a: int) -> int:\n    return -a"] * 9)
     refused("mercury.addTypes", "def f«»(a):\n    return a\n", "more than types", engine=bad)
@@ -310,6 +323,7 @@ def test_fix(language: str, before: str, message: str, answer: str, after: str) 
     "before, message, after",
     [
         ("«import os»\nimport sys\n\nprint(sys.path)\n", "'os' imported but unused", "import sys\n\nprint(sys.path)\n"),
+        ("«import os»\n\n\nx = 1\n", "'os' imported but unused", "x = 1\n"),
         ("«from os import path, sep»\n\nprint(sep)\n", "`os.path` imported but unused", "from os import sep\n\nprint(sep)\n"),
         ("«from os import path, sep»\n\nprint(path)\n", '"sep" is not accessed', "from os import path\n\nprint(path)\n"),
         ('"""Doc."""\nimport os\n\nos.sep\n«json».x\n', 'Undefined name `json`', '"""Doc."""\nimport json\nimport os\n\nos.sep\njson.x\n'),
