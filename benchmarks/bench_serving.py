@@ -162,10 +162,10 @@ async def sentence(client: httpx.AsyncClient, args: argparse.Namespace) -> list[
 async def endurance(client: httpx.AsyncClient, args: argparse.Namespace) -> list[dict[str, Any]]:
     """Many small requests: what they leave in memory. `--requests 0` leaves it out."""
     [server] = [each for each in psutil.Process().children() if each.is_running()]
-    rows = []
+    rows = [{"at": "before", "MB": round(server.memory_info().rss / 1e6)}]
     for part in range(4 if args.requests else 0):
         for start in range(0, args.requests // 4, 16):
-            holes = _holes(args.seed + part * 100_000 + start, 16, most=2)
+            holes = _holes(args.seed + part * 100_000 + start, 16, most=2, functions=1)
             await asyncio.gather(*(_stream(client, *ask) for ask in holes))
         rows.append({"at": f"after {(part + 1) * args.requests // 4} requests", "MB": round(server.memory_info().rss / 1e6)})
     return rows
@@ -183,17 +183,17 @@ CASES: dict[str, Case] = {
 # ------------------------------------------------------------------------------------------------ what is asked
 
 
-def _hole(rng: random.Random, most: int = 24) -> tuple[str, dict[str, Any]]:
-    """A function of its own, so that no answer is in the cache."""
+def _hole(rng: random.Random, most: int = 24, functions: int = 4) -> tuple[str, dict[str, Any]]:
+    """A function of its own below some others, so that no answer is in the cache."""
     one, two, number = rng.choice(_WORDS), rng.choice(_WORDS), rng.randrange(10**6)
-    above = "\n\n".join(f"def {rng.choice(_WORDS)}_{rng.randrange(10**6)}({one}):\n    return {one} + {two}" for _ in range(4))
+    above = "\n\n".join(f"def {rng.choice(_WORDS)}_{rng.randrange(10**6)}({one}):\n    return {one} + {two}" for _ in range(functions))
     prompt = f"{above}\n\n\ndef {one}_{number}({one}, {two}):\n    return "
     return "/v1/completions", {"prompt": prompt, "suffix": f"\n\n\nprint({one}_{number}(1, 2))\n", "max_tokens": most}
 
 
-def _holes(seed: int, count: int, most: int = 24) -> list[tuple[str, dict[str, Any]]]:
+def _holes(seed: int, count: int, most: int = 24, functions: int = 4) -> list[tuple[str, dict[str, Any]]]:
     rng = random.Random(seed)
-    return [_hole(rng, most) for _ in range(count)]
+    return [_hole(rng, most, functions) for _ in range(count)]
 
 
 def _long(number: int) -> tuple[str, dict[str, Any]]:

@@ -11,7 +11,7 @@ from rapidfuzz.distance import Levenshtein
 
 from benchmarks.scenarios import Scenario
 from engine.api import Draft, Engine, RewriteRequest, StopFlag
-from mercury_lsp.nextedit.service import NextEdits, Offer
+from mercury_lsp.nextedit.service import NextEdits, Offer, Rewrite
 from mercury_lsp.params import Change
 from mercury_lsp.session import Session, Snapshot
 from mercury_lsp.settings import Settings
@@ -101,7 +101,7 @@ def _played(scenario: Scenario, engine: Engine | None, asked: Asked) -> tuple[Ne
     return edits, snapshot
 
 
-def _asking(engine: Engine, asked: Asked):  # noqa: ANN202
+def _asking(engine: Engine, asked: Asked) -> Rewrite:
     async def rewrite(_: str, request: RewriteRequest) -> Draft:
         asked.drafts.append(engine.rewrite(msgspec.structs.replace(request, deadline=None), StopFlag()))
         asked.regions.append(request.region)

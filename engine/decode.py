@@ -165,7 +165,7 @@ def decode_causally(decoder: Decoder, slot: CacheSlot, prompt: Sequence[int], li
         anchor = int(best.ids[0])
         ids.append(anchor)
         confidence.append(float(best.confidence[0]))
-        if ended := ended_by(anchor, len(ids), decoder.layout.end_id, limits):
+        if ended := ended_by(anchor, len(ids), decoder.layout.end_id, limits) or ("line" if limits.text_ends(ids) else None):
             return Decoded(ids, confidence, 0, len(ids), ended)
 
 

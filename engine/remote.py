@@ -16,11 +16,13 @@ from urllib.parse import SplitResult, urlsplit
 
 import msgspec
 
+from engine import confidence
 from engine.api import (
     ChatRequest,
     Draft,
     EngineUnavailable,
     InfillRequest,
+    Piece,
     RequestInvalid,
     RewriteRequest,
     SettingInvalid,
@@ -43,6 +45,7 @@ _LONGEST_S = 30.0
 
 class _Choice(msgspec.Struct):
     text: str
+    pieces: tuple[Piece, ...] = ()  # of our own service
 
 
 class _Usage(msgspec.Struct):
@@ -86,7 +89,7 @@ T = TypeVar("T")
 class RemoteEngine:
     """Sends each hole to `url`. One connection, kept open; a stop or a deadline closes it, which tells the server to give up.
 
-    The server says nothing of its confidence, so every draft that is not empty has confidence 1.
+    Ours says how sure to be of a draft; of others every draft that is not empty has confidence 1.
     """
 
     def __init__(self, url: str, model: str = "default") -> None:
@@ -107,9 +110,13 @@ class RemoteEngine:
         answer = self._asked(_ENDPOINT, self._hole(request), _Answer, stop, request.deadline)
         if isinstance(answer, str):
             return self._draft("", 0, started, answer)
-        text = answer.choices[0].text if answer.choices else ""
+        choice = answer.choices[0] if answer.choices else _Choice("")
         tokens = answer.usage.completion_tokens if answer.usage else 0
-        return self._draft(text if request.multiline else text.partition("\n")[0], tokens, started, "end")
+        text = choice.text if request.multiline else choice.text.partition("\n")[0]
+        draft = self._draft(text, tokens, started, "end")
+        if not choice.pieces:
+            return draft
+        return msgspec.structs.replace(draft, pieces=choice.pieces, confidence=confidence.confidence(text, choice.pieces))
 
     def rewrite(self, request: RewriteRequest, stop: StopFlag) -> Draft:
         """Raises `RequestInvalid` where the server is not ours: others fill holes only, or cannot be told of an instruction."""
@@ -140,8 +147,8 @@ class RemoteEngine:
 
     def _hole(self, request: InfillRequest) -> Body:
         body = _body(request, self._model)
-        if (request.path or request.related) and self._is_ours():
-            body["path"], body["related"] = request.path, msgspec.to_builtins(request.related)
+        if self._is_ours():
+            body |= {"path": request.path, "related": msgspec.to_builtins(request.related), "pieces": True}
         return body
 
     def _is_ours(self) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from mercury_lsp import __version__, stats, train
+from mercury_lsp import __version__, export, stats, train
 from mercury_lsp.http import command
 
 
@@ -47,6 +47,7 @@ def parser() -> argparse.ArgumentParser:
     command.add_arguments(http)
 
     stats.add_arguments(commands.add_parser("stats", help="say what became of suggestions, where the setting `stats` is on"))
+    export.add_arguments(commands.add_parser("export", help="write the model for programs that decode token by token, such as llama.cpp"))
     train.add_arguments(commands.add_parser("train", help="adapt a causal model to diffusion"))
     return top
 

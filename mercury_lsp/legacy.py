@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
+_PANEL = 3  # solutions at most: what asking with a key brings
 _PANEL_COMMAND = "github.copilot.didAcceptPanelCompletionItem"
 
 
@@ -35,7 +36,7 @@ async def get_panel_completions(ls: MercuryServer, params: object) -> dict[str, 
     """Says how many solutions there will be; they come as notifications, and then that it is over."""
     panel = params.get("panelId") if isinstance(params, Mapping) else None
     ls.begin(_send_panel(ls, params, str(panel or "")))
-    return {"solutionCountTarget": 1}
+    return {"solutionCountTarget": _PANEL}
 
 
 async def _send_panel(ls: MercuryServer, params: object, panel: str) -> None:

@@ -57,6 +57,11 @@ class GGUFFile:
         except (ValueError, TypeError, OSError, OverflowError, MemoryError, struct.error) as error:
             raise CheckpointInvalid(f"{path}: not a readable GGUF file ({error}); fetch it again with `mercury-lsp pull`") from None
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of the tensors that the file holds."""
+        return tuple(self._tensors)
+
     def tensor(self, name: str, dtype: torch.dtype = torch.float32) -> torch.Tensor:
         """The dequantised tensor in `dtype`, [out, in] or [width]. Raises `CheckpointInvalid` when the file does not hold it."""
         try:

@@ -68,9 +68,9 @@ def load_checkpoint(base: Path, adapter_path: Path, dtype: torch.dtype) -> Check
 
 def _dense(file: GGUFFile, adapter: Adapter, dtype: torch.dtype) -> Transformer:
     """One layer at a time, so that loading never holds a second copy of the model."""
-    embedding = _embedding(file, adapter, dtype)
+    embedding = merged_embedding(file, adapter, dtype)
     model = DenseTransformer(file.config, embedding, file.tensor("output_norm.weight", embedding.dtype))
-    for weights in _layers(file, adapter, dtype):
+    for weights in merged_layers(file, adapter, dtype):
         model.add_layer(weights)
     return model
 
@@ -91,11 +91,11 @@ def _rounded(file: GGUFFile, adapter: Adapter, sample: Sequence[int]) -> Transfo
 
 
 def _rounded_tensors(file: GGUFFile, adapter: Adapter, dtype: torch.dtype, sample: Sequence[int]) -> dict[str, torch.Tensor]:
-    embedding = _embedding(file, adapter, dtype)
+    embedding = merged_embedding(file, adapter, dtype)
     evened = Balance(file.config, embedding[list(sample)].float())
     head = rounded(embedding)
     tensors = {"embedding": embedding, "norm": file.tensor("output_norm.weight"), "head.whole": head.whole, "head.scale": head.scale}
-    for layer, weights in enumerate(_layers(file, adapter, torch.float32)):  # rounding once is better than twice
+    for layer, weights in enumerate(merged_layers(file, adapter, torch.float32)):  # rounding once is better than twice
         ready = named(rounded_layer(evened.layer(weights)))
         tensors |= {f"layers.{layer}.{name}": tensor for name, tensor in ready.items()}
     return tensors
@@ -110,13 +110,15 @@ def _key(file: GGUFFile, adapter: Adapter, dtype: torch.dtype) -> str:
     return digest.hexdigest()[:32]
 
 
-def _embedding(file: GGUFFile, adapter: Adapter, dtype: torch.dtype) -> torch.Tensor:
+def merged_embedding(file: GGUFFile, adapter: Adapter, dtype: torch.dtype) -> torch.Tensor:
+    """The base's rows, those of the special ids by the adapter."""
     embedding = file.tensor("token_embd.weight", dtype)
     embedding[: len(adapter.special)] = adapter.special.to(dtype)
     return embedding
 
 
-def _layers(file: GGUFFile, adapter: Adapter, dtype: torch.dtype) -> Iterator[LayerWeights]:
+def merged_layers(file: GGUFFile, adapter: Adapter, dtype: torch.dtype) -> Iterator[LayerWeights]:
+    """A layer at a time, the adapter merged into it."""
     for layer in range(file.config.layers):
         yield _layer(file, adapter, layer, dtype)
         if layer % _LAYERS_AT_ONCE == 0 or layer + 1 == file.config.layers:

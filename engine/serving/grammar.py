@@ -92,8 +92,8 @@ class Frontier:
             index, self._way = self._in_time(index)
         else:
             self._way = None
-        accepted = self._matcher.consume_token(index)
-        assert accepted or index == self._end_id, "an id was chosen that the grammar refuses"
+        if not self._matcher.consume_token(index) and index != self._end_id:  # a limit was met: what is chosen, it lets follow
+            raise GrammarUnsupported(_plain(self._matcher.get_error()))
         self._left -= 1
         return index
 
@@ -142,7 +142,10 @@ class _Vocabulary:
 
 
 def _schema(text: str) -> str:
-    grammar: str = llguidance.LLMatcher.grammar_from_json_schema(json.dumps(checked(text)), overrides=_OPTIONS)
+    schema = checked(text)
+    if isinstance(schema, bool):
+        schema = {} if schema else {"allOf": [{"type": "null"}, {"type": "object"}]}
+    grammar: str = llguidance.LLMatcher.grammar_from_json_schema(json.dumps(schema), overrides=_OPTIONS)
     return grammar
 
 
@@ -151,4 +154,6 @@ def _plain(error: str) -> str:
     keys = re.search(r"Unimplemented keys: (\[.*?\])", error)
     if keys:
         return f"unsupported keywords: {', '.join(json.loads(keys[1]))}"
+    if error.startswith("oneOf"):
+        return "unsupported keywords: oneOf, where one value may fit several of its branches; anyOf takes any"
     return " ".join(error.split())[:300]

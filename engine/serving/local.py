@@ -70,6 +70,7 @@ class LocalService:
             context=min(config.max_positions, cache_tokens) - _SPARE,
             converses=checkpoint.layout.chat is not None,
             rewrites=checkpoint.layout.edit is not None,
+            calibration=checkpoint.calibration,
             rewrite_chars=int(checkpoint.layout.context * _REGION_SHARE * _CHARS_OF_CODE),
         )
         cache = ServingCache(config, checkpoint.transformer.dtype, cache_tokens, paged=checkpoint.transformer.paged)
@@ -104,8 +105,8 @@ class LocalService:
             return Generation(self._decoder, slot, prompt, chooser, limits, self._sources(work), frontier)
 
         job = Job(start, answer.heard, answer.done, interactive=work.interactive, deadline=work.deadline)
-        stream.stop = job.stop.set  # type: ignore[method-assign]
         self._scheduler.submit(job)
+        stream.job = job
         return stream
 
     def count(self, text: str) -> int:
@@ -165,14 +166,12 @@ class LocalService:
         """How many tokens the answer may have. Raises `PromptTooLong` with both numbers where there is none."""
         if work.max_tokens is not None and work.max_tokens < 1:
             raise RequestInvalid(f"max_tokens {work.max_tokens}: expected at least 1")
-        asked = work.max_tokens or 1
-        if prompt + asked > self.facts.context:
-            raise PromptTooLong(
-                f"the model reads and writes {self.facts.context} tokens; the prompt has {prompt} and the answer at least {asked}"
-            )
+        room = self.facts.context - prompt
+        if room < 1:
+            raise PromptTooLong(f"the model reads and writes {self.facts.context} tokens; the prompt alone has {prompt}")
         if work.max_tokens is None and isinstance(work.task, RewriteRequest):
-            return max(1, self._layout.context + _REWRITING_BEYOND - prompt)
-        return work.max_tokens or min(_USUAL_ANSWER, self.facts.context - prompt)
+            return min(room, max(1, self._layout.context + _REWRITING_BEYOND - prompt))
+        return min(work.max_tokens or _USUAL_ANSWER, room)
 
     def _sources(self, work: Work) -> list[Source]:
         if not isinstance(work.task, RewriteRequest):
@@ -201,6 +200,7 @@ class _Answer:
         self._cached = self._committed = self._forced = self._steps = 0
         self._started = self._first = 0.0
         self._text = False
+        self._end: float | None = None
         self._canvas = ""  # all that went out, where the canvas is told
 
     def begun(self, cached: int) -> None:
@@ -213,6 +213,8 @@ class _Answer:
         self._forced += step.forced
         self._steps += step.denoised
         picks = [pick for pick in step.picks if pick.index != self._end_id]
+        if self._work.logprobs is not None and len(picks) < len(step.picks):
+            self._end = step.picks[-1].logprob
         text = self._outlet.push([pick.index for pick in picks])
         tokens = () if self._work.logprobs is None else tuple(self._log(pick) for pick in picks)
         canvas = None
@@ -243,7 +245,7 @@ class _Answer:
             prefill_ms=((self._first or now) - (self._started or now)) * 1e3,
             decode_ms=(now - (self._first or now)) * 1e3,
         )
-        self._put(Finished(how, usage))
+        self._put(Finished(how, usage, self._end))
 
     def _log(self, pick: Pick) -> TokenLog:
         top = tuple(Alternative(self._to_bytes([index]), logprob) for index, logprob in pick.top)
@@ -254,6 +256,7 @@ class _Stream:
     """Events from the engine's thread, on the loop."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self.job: Job | None = None
         self._loop = loop
         self._events: asyncio.Queue[Event | BaseException] = asyncio.Queue()
 
@@ -261,7 +264,9 @@ class _Stream:
         with contextlib.suppress(RuntimeError):  # the loop is gone, and who asked with it
             self._loop.call_soon_threadsafe(self._events.put_nowait, event)
 
-    def stop(self) -> None: ...
+    def stop(self) -> None:
+        if self.job is not None:
+            self.job.stop.set()
 
     async def __aiter__(self) -> AsyncIterator[Event]:
         for _ in itertools.count():

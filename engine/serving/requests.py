@@ -8,6 +8,7 @@ from typing import Literal, Protocol
 import msgspec
 
 from engine.api import Related, RewriteRequest, Turn
+from engine.confidence import Calibration
 
 Ended = Literal["end", "length", "stop", "stopped", "deadline"]
 Depth = Literal["instant", "low", "medium", "high"]
@@ -104,6 +105,7 @@ class Finished(msgspec.Struct, frozen=True):
 
     ended: Ended
     usage: Usage
+    end_logprob: float | None = None  # of the end, where the model wrote it and log probabilities are told
 
 
 Event = Progress | Finished
@@ -127,6 +129,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     converses: bool
     rewrites: bool
     rewrite_chars: int  # a region of so many characters or more is too long to be rewritten at once
+    calibration: Calibration | None = None  # of the confidence
 
 
 class Load(msgspec.Struct, frozen=True, kw_only=True):
@@ -136,6 +139,7 @@ class Load(msgspec.Struct, frozen=True, kw_only=True):
     waiting: int
     cached_tokens: int
     cache_tokens: int  # that fit
+    alive: bool = True  # whether the engine's thread is
 
 
 class Service(Protocol):

@@ -31,6 +31,8 @@ _MOST_ROWS = 256
 _CHUNK_BESIDE = 32
 # A smaller piece of a prompt is not worth its place in a forward, unless it is all that is left of it.
 _LEAST_PIECE = 16
+# The head is applied to a multiple of so many rows.
+_HEAD_STEP = 8
 # Whatever else there is to do, a job that was passed over so often comes next.
 _PATIENCE = 8
 
@@ -94,7 +96,13 @@ class Scheduler:
             self._wake.notify()
 
     def load(self) -> Load:
-        return Load(running=len(self._running), waiting=len(self._waiting), cached_tokens=self._cache.held, cache_tokens=self._cache.tokens)
+        return Load(
+            running=len(self._running),
+            waiting=len(self._waiting),
+            cached_tokens=self._cache.held,
+            cache_tokens=self._cache.tokens,
+            alive=self._thread.is_alive(),
+        )
 
     def close(self) -> None:
         """End the thread after its current forward."""
@@ -204,9 +212,11 @@ class Scheduler:
         wanted = [rows[ask.first :] for rows, (ask, _) in zip(hidden, asks, strict=True) if ask.first is not None]
         if not wanted:
             return [(None, None)] * len(asks)
-        logits = iter(
-            text_logits(torch.cat(wanted), self._decoder.transformer.head, self._decoder.banned).split([len(rows) for rows in wanted])
-        )
+        counts = [len(rows) for rows in wanted]
+        # Filled up: the libraries compile a product for every count of rows they meet.
+        filling = wanted[0][:1].expand(-sum(counts) % _HEAD_STEP, -1)
+        told = text_logits(torch.cat([*wanted, filling]), self._decoder.transformer.head, self._decoder.banned)
+        logits = iter(told[: sum(counts)].split(counts))
         rows = iter(wanted)
         return [(None, None) if ask.first is None else (next(rows), next(logits)) for ask, _ in asks]
 

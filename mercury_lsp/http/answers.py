@@ -10,6 +10,7 @@ from typing import TypeVar
 import msgspec
 from starlette.requests import Request
 
+from engine.api import EngineUnavailable
 from engine.serving.requests import Ended, Event, Finished, Progress, Service, Stream, TokenLog, Usage, Work
 from mercury_lsp.http.errors import ApiError
 
@@ -23,6 +24,7 @@ class Answer(msgspec.Struct, frozen=True):
     ended: Ended
     usage: Usage
     tokens: tuple[TokenLog, ...] = ()
+    end_logprob: float | None = None
 
 
 def submitted(service: Service, works: Sequence[Work]) -> list[Stream]:
@@ -43,7 +45,17 @@ def stop(streams: Sequence[Stream]) -> None:
 
 
 async def collected(service: Service, works: Sequence[Work], request: Request) -> list[Answer]:
-    """The answers to all works. Raises `ApiError` where the client is gone; the work ends at its next denoise step then."""
+    """The answers to all works. Raises `ApiError` where the client is gone; the work ends at its next denoise step then.
+
+    Where the engine that wrote them is lost they are asked for once more: nothing was sent yet.
+    """
+    try:
+        return await _collected(service, works, request)
+    except EngineUnavailable:
+        return await _collected(service, works, request)
+
+
+async def _collected(service: Service, works: Sequence[Work], request: Request) -> list[Answer]:
     streams = submitted(service, works)
     try:
         return await _unless_gone(asyncio.gather(*map(_whole, streams)), request)
@@ -82,16 +94,16 @@ def finish_reason(ended: Ended) -> str:
     return "stop" if ended in ("end", "stop") else "length"
 
 
-def added(usages: Sequence[Usage]) -> dict[str, object]:
-    """The usage of all choices of one prompt; the prompt counts once."""
+def added(usages: Sequence[Usage], hidden: int = 0) -> dict[str, object]:
+    """The usage of all choices of one prompt; the prompt counts once, and tokens that were written and not shown are the answer's."""
     prompt = usages[0].prompt_tokens if usages else 0
-    completion = sum(each.completion_tokens for each in usages)
+    completion = sum(each.completion_tokens for each in usages) + hidden
     return {
         "prompt_tokens": prompt,
         "completion_tokens": completion,
         "total_tokens": prompt + completion,
         "prompt_tokens_details": {"cached_tokens": min((each.cached_tokens for each in usages), default=0)},
-        "completion_tokens_details": {"reasoning_tokens": 0},
+        "completion_tokens_details": {"reasoning_tokens": hidden},
     }
 
 
@@ -103,7 +115,7 @@ async def _whole(stream: Stream) -> Answer:
             text.append(event.text)
             tokens += event.tokens
         else:
-            return Answer("".join(text), event.ended, event.usage, tuple(tokens))
+            return Answer("".join(text), event.ended, event.usage, tuple(tokens), event.end_logprob)
     raise ApiError(500, "the engine ended without an answer", kind="server_error")
 
 

@@ -121,6 +121,7 @@ class Completion(Common, kw_only=True):
     # Our own: a language server tells what its other engine would get.
     path: str = ""
     related: list[Related] = []
+    pieces: bool = False  # how sure to be of the text, token by token; it comes as the model wrote it then
 
 
 class Edit(Common, kw_only=True):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import AsyncIterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -16,7 +16,7 @@ from mercury_lsp.http import streams
 from mercury_lsp.http.answers import Answer, added, collected, finish_reason, merged, submitted
 from mercury_lsp.http.bodies import Chat
 from mercury_lsp.http.errors import decoded
-from mercury_lsp.http.plan import planned
+from mercury_lsp.http.plan import planned, revised
 
 
 async def complete(request: Request) -> Response:
@@ -24,12 +24,17 @@ async def complete(request: Request) -> Response:
     service: Service = request.app.state.service
     plan = planned(body)
     head = {"id": f"chatcmpl-{uuid.uuid4().hex}", "created": int(time.time()), "model": service.facts.model}
+    works, hidden = plan.works, 0
+    if plan.draft is not None:
+        [draft] = await collected(service, [plan.draft], request)
+        works, hidden = revised(plan, draft.text), draft.usage.completion_tokens
     if body.stream:
-        works = submitted(service, plan.works)
-        return streams.events(_chunks(works, head, calls=plan.calls, canvas=bool(body.diffusing), usage=body.with_usage))
-    answers = await collected(service, plan.works, request)
+        running = submitted(service, works)
+        how = _How(plan.calls, bool(body.diffusing), body.with_usage, hidden)
+        return streams.events(_chunks(running, head, how))
+    answers = await collected(service, works, request)
     choices = [_choice(place, answer, calls=plan.calls) for place, answer in enumerate(answers)]
-    usage = added([answer.usage for answer in answers])
+    usage = added([answer.usage for answer in answers], hidden)
     return JSONResponse({**head, "object": "chat.completion", "choices": choices, "usage": usage, "system_fingerprint": None})
 
 
@@ -58,16 +63,23 @@ def _gathered(pieces: Sequence[CallPiece]) -> list[dict[str, Any]]:
     return found
 
 
-async def _chunks(
-    works: Sequence[Stream], head: Mapping[str, object], *, calls: bool, canvas: bool, usage: bool
-) -> AsyncIterator[dict[str, Any]]:
+class _How(NamedTuple):
+    """How an answer is streamed: read for calls, as its canvas, with its usage at the end, tokens that were not shown among it."""
+
+    calls: bool
+    canvas: bool
+    usage: bool
+    hidden: int
+
+
+async def _chunks(works: Sequence[Stream], head: Mapping[str, object], how: _How) -> AsyncIterator[dict[str, Any]]:
     readers = [CallReader() for _ in works]
     usages: list[Usage] = []
 
     def chunk(place: int, delta: dict[str, Any], reason: str | None = None, tokens: Sequence[TokenLog] = ()) -> dict[str, Any]:
         logprobs = {"content": [_logged(token) for token in tokens]} if tokens else None
         choice = {"index": place, "delta": delta, "logprobs": logprobs, "finish_reason": reason}
-        return {**head, "object": "chat.completion.chunk", "choices": [choice], **({"usage": None} if usage else {})}
+        return {**head, "object": "chat.completion.chunk", "choices": [choice], **({"usage": None} if how.usage else {})}
 
     for place in range(len(works)):
         yield chunk(place, {"role": "assistant", "content": ""})
@@ -75,20 +87,20 @@ async def _chunks(
         reader = readers[place]
         if isinstance(event, Finished):
             usages.append(event.usage)
-            if calls and (rest := reader.close()):
+            if how.calls and (rest := reader.close()):
                 yield chunk(place, {"content": rest})
             reason = finish_reason(event.ended)
             yield chunk(place, {}, "tool_calls" if reader.calls and reason == "stop" else reason)
-        elif canvas:
+        elif how.canvas:
             yield chunk(place, {"content": event.canvas or ""})
-        elif calls:
+        elif how.calls:
             text, pieces = reader.push(event.text)
             for delta in [*([{"content": text}] if text else []), *map(_call_delta, pieces)]:
                 yield chunk(place, delta)
         else:
             yield chunk(place, {"content": event.text}, None, event.tokens)
-    if usage:
-        yield {**head, "object": "chat.completion.chunk", "choices": [], "usage": added(usages)}
+    if how.usage:
+        yield {**head, "object": "chat.completion.chunk", "choices": [], "usage": added(usages, how.hidden)}
 
 
 def _call_delta(piece: CallPiece) -> dict[str, Any]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import functools
 import ipaddress
 import os
+import signal
 import sys
 
-from engine.api import EngineConfig, MercuryError
+from engine.api import EngineConfig, MercuryError, SettingInvalid
 from engine.serving.requests import Service
 
 # Requests at once beyond which the server itself says no, before they are read.
@@ -23,6 +25,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--cache-tokens", metavar="N", type=int, default=24_576, help="tokens whose keys and values are kept at most")
     parser.add_argument("--concurrent", metavar="N", type=int, default=16, help="answers written at once at most")
     parser.add_argument("--waiting", metavar="N", type=int, default=64, help="requests that may wait; more are answered 429")
+    parser.add_argument("--replicas", metavar="N", type=int, help="engines in processes of their own; needs the extra `cluster`")
+    parser.add_argument("--most-replicas", metavar="N", type=int, help="with --replicas: as many as the load asks for, up to so many")
     parser.set_defaults(module="http.command")
 
 
@@ -35,8 +39,12 @@ def run(args: argparse.Namespace) -> int:
     if min(args.cache_tokens - 1023, args.concurrent, args.waiting) < 1:
         print("mercury-lsp: --concurrent and --waiting are 1 at least, --cache-tokens 1024", file=sys.stderr)
         return 2
+    if args.replicas is not None:  # whose processes must not be left behind by an interrupt
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         service = load(args)
+    except KeyboardInterrupt:
+        return 130
     except MercuryError as error:
         print(f"mercury-lsp: {error}", file=sys.stderr)
         return 1
@@ -47,16 +55,18 @@ def run(args: argparse.Namespace) -> int:
 
     rules = Rules(key=key, names=(args.host, *args.allow_host), origins=tuple(args.cors_origin))
     print(f"{service.facts.model} answers on http://{args.host}:{args.port}/v1", file=sys.stderr, flush=True)
-    uvicorn.run(
-        build(service, rules),
-        host=args.host,
-        port=args.port,
-        log_level="warning",
-        limit_concurrency=_MOST_CONNECTIONS,
-        timeout_keep_alive=60,
-        server_header=False,
-    )
-    service.close()
+    try:
+        uvicorn.run(
+            build(service, rules),
+            host=args.host,
+            port=args.port,
+            log_level="warning",
+            limit_concurrency=_MOST_CONNECTIONS,
+            timeout_keep_alive=60,
+            server_header=False,
+        )
+    finally:
+        service.close()
     return 0
 
 
@@ -70,6 +80,23 @@ def is_loopback(host: str) -> bool:
 
 def load(args: argparse.Namespace) -> Service:
     """Raises `MercuryError`."""
+    if args.replicas is not None:
+        return _replicated(args)
+    return load_one(args)
+
+
+def _replicated(args: argparse.Namespace) -> Service:
+    if args.replicas < 1 or (args.most_replicas or args.replicas) < args.replicas:
+        raise SettingInvalid("--replicas is 1 or more, and --most-replicas no less")
+    try:
+        from engine.serving.cluster import ClusterService
+    except ImportError:
+        raise SettingInvalid("--replicas needs Ray Serve: pip install 'mercury-lsp[cluster]'") from None
+    return ClusterService.start(functools.partial(load_one, args), replicas=args.replicas, most=args.most_replicas)
+
+
+def load_one(args: argparse.Namespace) -> Service:
+    """One engine, in this process. Raises `MercuryError`."""
     name: str = args.model or EngineConfig().model
     kind, _, argument = name.partition(":")
     if kind == "scripted":

@@ -5,6 +5,7 @@ Answers carry the text in both of the shapes that clients read, a completion's a
 
 from __future__ import annotations
 
+import math
 import time
 import uuid
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -14,7 +15,8 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from engine.serving.requests import Finished, Hole, Passage, Service, Stream, TokenLog, Usage, Work
+from engine import confidence
+from engine.serving.requests import Facts, Finished, Hole, Passage, Service, Stream, TokenLog, Usage, Work
 from mercury_lsp.http import streams
 from mercury_lsp.http.answers import Answer, added, collected, finish_reason, merged, submitted
 from mercury_lsp.http.bodies import Completion
@@ -47,7 +49,11 @@ async def complete(request: Request) -> Response:
         return JSONResponse({**head, "choices": [_choice(n, each) for n, each in enumerate(nothing)], "usage": _of_all(nothing, 1)})
     if body.stream:
         return streams.events(_chunks(submitted(service, works), works, head, usage=body.with_usage))
-    answers = [_fitted(answer, work.task) for answer, work in zip(await collected(service, works, request), works, strict=True)]
+    written = await collected(service, works, request)
+    if body.pieces:
+        choices = [_choice(place, answer) | {"pieces": _pieces(answer, service.facts)} for place, answer in enumerate(written)]
+        return JSONResponse({**head, "choices": choices, "usage": _of_all(written, body.n or 1)})
+    answers = [_fitted(answer, work.task) for answer, work in zip(written, works, strict=True)]
     echo = [prompt if body.echo else "" for prompt in prompts for _ in range(body.n or 1)]
     choices = [_choice(place, answer, echo[place]) for place, answer in enumerate(answers)]
     return JSONResponse({**head, "choices": choices, "usage": _of_all(answers, body.n or 1)})
@@ -87,7 +93,7 @@ def _task(prompt: str, body: Completion) -> Hole | Passage:
 
 
 def _work(body: Completion, task: Hole | Passage, choice: int) -> Work:
-    logprobs = None if body.logprobs is None or body.logprobs is False else int(body.logprobs)
+    logprobs = 0 if body.pieces else None if body.logprobs is None or body.logprobs is False else int(body.logprobs)
     return Work(
         task=task,
         max_tokens=body.max_tokens or _USUAL,
@@ -96,6 +102,18 @@ def _work(body: Completion, task: Hole | Passage, choice: int) -> Work:
         logprobs=logprobs,
         interactive=isinstance(task, Hole),
     )
+
+
+def _pieces(answer: Answer, facts: Facts) -> list[object]:
+    """The answer's tokens as `engine.api.Piece` has them."""
+    raw, tokens = b"", []
+    for token in answer.tokens:
+        raw += token.text
+        length = min(len(raw.decode(errors="ignore")), len(answer.text))
+        tokens.append(confidence.Token(length, math.exp(token.logprob)))
+    if answer.end_logprob is not None:
+        tokens.append(confidence.Token(len(answer.text), math.exp(answer.end_logprob)))
+    return [msgspec.to_builtins(piece) for piece in confidence.pieces(answer.text, tokens, facts.calibration)]
 
 
 def _fitted(answer: Answer, task: object) -> Answer:

@@ -6,7 +6,7 @@ import re
 from typing import TypeVar
 
 import msgspec
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 
 from engine.api import GrammarUnsupported, MercuryError, Overloaded, PromptTooLong, RequestInvalid
@@ -54,7 +54,10 @@ def of_engine(error: BaseException) -> ApiError:
 
 async def decoded(request: Request, kind: type[T]) -> T:
     """The request's body. What is unknown in it is ignored; what has the wrong type is refused by its path."""
-    body = await request.body()
+    try:
+        body = await request.body()
+    except ClientDisconnect:
+        raise ApiError(499, "the client is gone", kind="client_error") from None
     try:
         return msgspec.json.decode(body or b"{}", type=kind)
     except msgspec.ValidationError as error:

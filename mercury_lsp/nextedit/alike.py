@@ -49,6 +49,11 @@ class Pattern:
         self.text += f"(?P<{name}>{shape})"
         return name
 
+    @property
+    def longest(self) -> str:
+        """A token that every such line has."""
+        return max(self.same, key=len, default="")
+
     def whole_line(self) -> re.Pattern[str]:
         """For lines that are like both from end to end."""
         return re.compile(rf"^(?P<indent>[ \t]*){self.text}[ \t]*$", re.MULTILINE)

@@ -20,32 +20,30 @@ def kin(text: Text) -> str:
 
 def is_connected(text: Text, other: Text, name: str) -> bool:
     """Whether `other` may have `name` from `text`."""
-    folder, stem = located(text.path)
-    other_folder, _ = located(other.path)
+    folder, names = _located(text.path)
+    other_folder, _ = _located(other.path)
     if text.language in _BY_FOLDER and folder == other_folder:
         return True
-    words = imported_words(other.text)
-    return (
-        stem in words
-        or (name in words and text.language not in ("c", "cpp"))
-        or (text.language == "go" and folder.rpartition("/")[2] in words)
-    )
+    words = _imported_words(other.text)
+    if text.language == "go":
+        return folder.rpartition("/")[2] in words
+    return bool(names & words) or (name in words and text.language not in ("c", "cpp"))
 
 
 def bound_elsewhere(moment: Moment, text: Text, other: Text, name: str) -> bool:
     """Whether a third file defines the name, too, and the import does not tell which is meant."""
-    _, stem = located(text.path)
+    _, names = _located(text.path)
     thirds = [each for each in moment.defined(name) if each.source.path not in (text.path, other.path)]
-    return bool(thirds) and stem not in imported_words(other.text)
+    return bool(thirds) and not names & _imported_words(other.text)
 
 
-def imported_words(text: str) -> frozenset[str]:
+def _imported_words(text: str) -> frozenset[str]:
     """The words of the lines that import something."""
     return frozenset(word for line in _IMPORT.findall(text[:_HEAD]) for word in re.findall(r"\w+", line))
 
 
-def located(path: str) -> tuple[str, str]:
-    """The folder of a file, and the name that it is imported by."""
+def _located(path: str) -> tuple[str, frozenset[str]]:
+    """The folder of a file, and the names that it may be imported by."""
     folder, _, name = path.replace("\\", "/").rpartition("/")
     stem = name.partition(".")[0]
-    return folder, folder.rpartition("/")[2] if stem in _FOLDER_NAMED else stem
+    return folder, frozenset({stem, folder.rpartition("/")[2]} if stem in _FOLDER_NAMED else {stem})

@@ -42,14 +42,15 @@ class History:
         return list(self._texts.values())
 
     def open(self, text: Text) -> None:
-        self.close(text.document)
+        """What was done in it before counts where it is still there."""
+        self._texts.pop(text.document, None)
+        self._intentions = [each for each in self._intentions if each.document != text.document or _is_there(text, each)]
         if len(text.text) <= _LARGEST:
             self._texts[text.document] = text
 
     def close(self, document: str) -> None:
         """What was done in it is kept: it may bear on other documents."""
         self._texts.pop(document, None)
-        self._intentions = [each for each in self._intentions if each.document != document or each.old != each.new]
 
     def view(self, document: str, line: int) -> None:
         """Somebody looks at this line."""
@@ -101,6 +102,10 @@ class History:
     def _last(self, document: str) -> Intention | None:
         last = self._intentions[-1] if self._intentions else None
         return last if last is not None and last.document == document and not last.bulk else None
+
+
+def _is_there(text: Text, each: Intention) -> bool:
+    return each.end <= len(text.text) and text.text[each.start : each.end] == each.new
 
 
 def _grown(before: str, last: Intention, start: int, end: int, new: str) -> tuple[int, str, str] | None:

@@ -3,6 +3,7 @@ needs any more. Knows the language's ways to import, no order of lines."""
 
 from __future__ import annotations
 
+import itertools
 import posixpath
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,20 +11,23 @@ from collections.abc import Iterator, Mapping, Sequence
 from mercury_lsp.nextedit.connected import kin
 from mercury_lsp.nextedit.imports_read import SCRIPT, Import, imports
 from mercury_lsp.nextedit.imports_write import put_in, take_out
-from mercury_lsp.nextedit.moment import Intention, Moment, Proposal, Text
+from mercury_lsp.nextedit.moment import Intention, Moment, Proposal, Text, line_span
 from mercury_lsp.nextedit.names import Place, places
 from mercury_lsp.nextedit.standard import GO_PACKAGES, MEMBERS, is_builtin, is_python_module
-from mercury_lsp.nextedit.words import is_name, tokens
+from mercury_lsp.nextedit.words import is_name, tokens, word_span
 from mercury_lsp.syntax import Tree
 
 _CAUSES = 4  # intentions, the latest ones
 # From the standard library, as another file does it, from what the workspace defines; and of one that is no longer used. Of 55 imports of
-# held-out files that became needed or not, 47 were found, 4 of 5 and 42 of 42 but for blank lines (2026-11-30, `bench-next-edit --data`).
+# held-out files that became needed or not, 47 were offered, 44 of them exactly but for blank lines (2026-11-30, `bench-next-edit --data`).
 _STANDARD, _SHOWN, _FOUND, _GONE = 0.85, 0.8, 0.7, 0.85
 # Traits are used without their name.
 _SILENT = frozenset(
     {"Read", "Write", "BufRead", "Seek", "FromStr", "Hash", "Hasher", "Iterator", "Display", "Debug", "React", "Borrow", "Future"}
 )
+
+_UNDEFINED = re.compile(r"undefined|not defined|[Cc]annot find|could not (?:be resolved|find)|unresolved|undeclared|not declared|not found")
+_NAMED = re.compile(r"['\"`‘]([^\W\d]\w*)['\"`’]|undefined: ([^\W\d]\w*)")
 
 _Source = tuple[str, str | None, str, float]  # module, name in a list, a line of its own, how sure
 
@@ -35,7 +39,8 @@ def imports_needed(moment: Moment) -> Iterator[Proposal]:
         return
     bound = {name for each in imports(text) for name in each.names}
     for intention in reversed(moment.made_in(text.document)[-_CAUSES:]):
-        for place in _written(tree, text, intention, moment.cursor):
+        latest = intention is moment.intentions[-1]
+        for place in [*_written(tree, text, intention, moment.cursor), *(_complained_of(moment, tree) if latest else ())]:
             name = tree.text[place.start : place.end]
             if name in bound or is_builtin(text.language, name) or any(each.declared for each in places(tree, name)):
                 continue
@@ -66,9 +71,8 @@ def imports_gone(moment: Moment) -> Iterator[Proposal]:
 
 def _old_words(text: Text, intention: Intention) -> str:
     """What went, with the rest of the words that it was cut out of."""
-    head = re.search(r"\w*\Z", text.text[: intention.start])
-    tail = re.match(r"\w*", text.text[intention.end :])
-    return (head[0] if head else "") + intention.old + (tail[0] if tail else "")
+    start, end = word_span(text.text, intention.start, intention.end)
+    return text.text[start : intention.start] + intention.old + text.text[intention.end : end]
 
 
 def _is_used(tree: Tree, text: Text, each: Import, name: str) -> bool:
@@ -79,13 +83,22 @@ def _is_used(tree: Tree, text: Text, each: Import, name: str) -> bool:
 
 def _written(tree: Tree, text: Text, intention: Intention, cursor: int) -> Iterator[Place]:
     """The names that an intention put in, each once; not one that is being typed."""
-    start = intention.start - len(re.search(r"\w*\Z", text.text[: intention.start])[0])  # type: ignore[index]
-    words = dict.fromkeys(token for token in tokens(text.text[start : intention.end]) if is_name(token) and len(token) > 1)
+    start, end = word_span(text.text, intention.start, intention.end)
+    words = dict.fromkeys(token for token in tokens(text.text[start:end]) if is_name(token) and len(token) > 1)
     for word in words:
-        for place in places(tree, word, start, intention.end + len(word)):
+        for place in places(tree, word, start, end):
             if place.role in ("plain", "member") and not place.declared and place.end != cursor:
                 yield place
                 break
+
+
+def _complained_of(moment: Moment, tree: Tree) -> Iterator[Place]:
+    """The names that the client has diagnostics for: that they mean nothing."""
+    for start, message in moment.faults:
+        found = _NAMED.search(message) if _UNDEFINED.search(message) else None
+        if found is not None:
+            name = found[1] or found[2]
+            yield from itertools.islice(places(tree, name, start, line_span(tree.text, start, start)[1]), 1)
 
 
 def _source(moment: Moment, tree: Tree, place: Place, name: str) -> _Source | None:

@@ -30,7 +30,8 @@ class Place(NamedTuple):
 
 def places(tree: Tree, name: str, start: int = 0, end: int | None = None) -> Iterator[Place]:
     """Everywhere that `name` stands as a name, in order: not in strings, comments and longer words."""
-    for match in re.finditer(rf"(?<![\w$])\$?({re.escape(name)})(?![\w$])", tree.text[: len(tree.text) if end is None else end]):
+    name_alone = re.compile(rf"(?<![\w$])\$?({re.escape(name)})(?![\w$])")
+    for match in name_alone.finditer(tree.text, max(0, start - 1), len(tree.text) if end is None else end):
         if match.start(1) >= start and (place := place_at(tree, match.start(1), match.end(1))) is not None:
             yield place
 

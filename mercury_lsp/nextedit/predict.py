@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable, Iterator
 
 from mercury_lsp.nextedit.imports import imports_gone, imports_needed
+from mercury_lsp.nextedit.kept import kept
 from mercury_lsp.nextedit.moment import Moment, Proposal
 from mercury_lsp.nextedit.renames import renames
 from mercury_lsp.nextedit.repeats import repeats
@@ -18,6 +19,7 @@ _log = logging.getLogger(__name__)
 _MAKERS: tuple[Callable[[Moment], Iterator[Proposal]], ...] = (
     renames,
     signatures,
+    kept,
     repeats,
     whole_lines,
     imports_needed,

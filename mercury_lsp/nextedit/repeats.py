@@ -24,11 +24,14 @@ def repeats(moment: Moment) -> Iterator[Proposal]:
     made = [(each, line) for each in moment.intentions[-_CAUSES:] if (line := _changed(moment, each)) is not None]
     for last in range(len(made) - 1, 0, -1):
         for first in range(last - 1, -1, -1):
-            for rule in rules(made[first][1], made[last][1], neighbours=_are_neighbours(made[first], made[last])):
-                found = list(_proposals(moment, made[first][0], made[last][0], rule))
-                if found:
-                    yield from found
+            found = list(rules(made[first][1], made[last][1], neighbours=_are_neighbours(made[first], made[last])))
+            for rule in found:
+                proposals = list(_proposals(moment, made[first][0], made[last][0], rule))
+                if proposals:
+                    yield from proposals
                     return
+            if found:
+                return
 
 
 def _changed(moment: Moment, intention: Intention) -> Changed | None:
@@ -85,9 +88,19 @@ def _in_block(text: Text, cause: Intention, rule: Rule) -> list[Change]:
 
 def _anywhere(moment: Moment, text: Text, rule: Rule) -> Iterator[Change]:
     made = [line_span(text.text, each.start, each.end) for each in moment.made_in(text.document)]
-    for match in rule.lines.finditer(text.text):
+    for match in _matches(text.text, rule):
         if not any(first <= match.end() and match.start() <= last for first, last in made) and not _is_done(text, match, rule):
             yield from _changes(match, rule)
+
+
+def _matches(text: str, rule: Rule) -> Iterator[re.Match[str]]:
+    """Line by line, of those alone that have the rule's word."""
+    at = text.find(rule.word)
+    while at >= 0:
+        first, last = line_span(text, at, at)
+        if last - first <= _LONGEST:
+            yield from rule.lines.finditer(text, first, last)
+        at = text.find(rule.word, last)
 
 
 def _changes(match: re.Match[str], rule: Rule) -> list[Change]:

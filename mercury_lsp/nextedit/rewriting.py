@@ -6,16 +6,18 @@ from collections.abc import Sequence
 from difflib import SequenceMatcher
 
 from engine.api import Draft, PastEdit, Related, RewriteRequest
-from mercury_lsp.context import near_prefix, near_suffix, shown_path
-from mercury_lsp.nextedit.moment import Edit, Intention, Moment, Proposal, line_span
+from mercury_lsp.context import shown_path
+from mercury_lsp.nextedit.moment import Edit, Intention, Moment, Proposal, Text, line_span
 from mercury_lsp.nextedit.valid import keeps_valid
 from mercury_lsp.nextedit.words import is_name, tokens
 
 _LINES = 20
 # Characters: the default model gives a region 192 tokens of about three characters, and refuses a longer one.
 _LONGEST = 540
+_PREFIX, _SUFFIX = 600, 300  # characters around it: reading them takes most of the time
 _MOST_CHANGED = 4  # lines; a rewriting of more is none of the small edits that follow from another
 _HISTORY = 4  # edits
+_AROUND = 4  # lines above and below a place that was looked at
 # Of the probability that the model gives a whole rewriting. Of 236 moments, scenarios and held-out commits, the default model changed
 # something in 91 and 27 of that passed the other checks; from 0.5 on one, which was right; below that 5 of 26 (2026-11-30).
 LEAST = 0.5
@@ -52,14 +54,29 @@ def _around(text: str, at: int) -> tuple[int, int]:
     return start, end
 
 
+def _last_lines(before: str) -> str:
+    """Whole lines, as many of the last ones as fit."""
+    first = len(before) - _PREFIX
+    return before[before.find("\n", first) + 1 :] if first > 0 else before
+
+
+def _first_lines(after: str) -> str:
+    return after if len(after) <= _SUFFIX else after[: after.rfind("\n", 0, _SUFFIX) + 1]
+
+
+def lines_around(text: Text, line: int) -> str:
+    """A few lines of a document."""
+    return "\n".join(text.text.split("\n")[max(0, line - _AROUND) : line + _AROUND]).strip("\n")
+
+
 def rewrite_request(
     moment: Moment, region: Region, history: Sequence[PastEdit], related: Sequence[Related], deadline: float | None
 ) -> RewriteRequest:
     text, at = moment.here.text, moment.cursor
     return RewriteRequest(
-        prefix=near_prefix(text[: region.start]),
+        prefix=_last_lines(text[: region.start]),
         region=region.text,
-        suffix=near_suffix(text[region.end :]),
+        suffix=_first_lines(text[region.end :]),
         path=shown_path(moment.here.path, moment.roots),
         cursor=at - region.start if region.start <= at <= region.end else None,
         history=tuple(history[-_HISTORY:]),

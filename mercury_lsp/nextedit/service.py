@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Sequence
 
 import msgspec
 
-from engine.api import Draft, RewriteRequest
+from engine.api import Draft, Related, RewriteRequest
 from mercury_lsp.context import shown_path
 from mercury_lsp.definitions import Definition
 from mercury_lsp.languages import language_of
@@ -21,13 +21,14 @@ from mercury_lsp.nextedit.history import History
 from mercury_lsp.nextedit.moment import Intention, Moment, Proposal, Text
 from mercury_lsp.nextedit.predict import predictions
 from mercury_lsp.nextedit.quiet import Quiet
-from mercury_lsp.nextedit.rewriting import Region, is_worth_asking, proposal, rewrite_request
+from mercury_lsp.nextedit.rewriting import Region, is_worth_asking, lines_around, proposal, rewrite_request
 from mercury_lsp.privacy import Privacy
 from mercury_lsp.session import Session, Snapshot
 from mercury_lsp.settings import Settings
 from mercury_lsp.syntax import Tree
 from mercury_lsp.trees import Trees
 
+_SEEN = 2  # places that were looked at, which the model gets to see
 _MOST_OFFERS = 50  # that may still be answered
 _SECONDS = 1.5  # for the model; who reads on meanwhile is not waiting for it
 
@@ -105,13 +106,18 @@ class NextEdits:
             return None
         region = Region(moment)
         history = self.history.past_edits(lambda path: shown_path(path, moment.roots))
-        request = rewrite_request(moment, region, history, (), time.monotonic() + _SECONDS)
+        request = rewrite_request(moment, region, history, self._seen(moment), time.monotonic() + _SECONDS)
         draft = await self.rewrite(snapshot.document, request)
         if draft is None or not self._session.is_current(snapshot):
             return None
         found = proposal(moment, region, draft)
         may = found is not None and self._quiet.may(moment.here, found)
         return self._offer(moment.here, found, moment.intentions) if found is not None and may else None
+
+    def _seen(self, moment: Moment) -> list[Related]:
+        """The lines that were looked at last in other documents, the latest last."""
+        views = [(text, line) for document, line in self.history.views if (text := _other(moment, document)) is not None]
+        return [Related(shown_path(text.path, moment.roots), lines_around(text, line)) for text, line in views[-_SEEN:]]
 
     def moment(self, snapshot: Snapshot, diagnostics: Sequence[Diagnostic] = ()) -> Moment | None:
         """Everything at hand. None where the document must not be read, or was not opened."""
@@ -169,6 +175,10 @@ class NextEdits:
             return None
         language = language_of(snapshot.language, snapshot.path)
         return Text(snapshot.document, snapshot.uri, snapshot.path, language, snapshot.text, snapshot.version, snapshot.bom)
+
+
+def _other(moment: Moment, document: str) -> Text | None:
+    return next((text for text in moment.others if text.document == document), None)
 
 
 def snapshot_offset(text: str, diagnostic: Diagnostic) -> int:

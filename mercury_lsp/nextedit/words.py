@@ -24,6 +24,15 @@ class Renamed(NamedTuple):
     before: int
 
 
+def word_span(text: str, start: int, end: int) -> tuple[int, int]:
+    """`[start, end)` with the rest of the words that it cuts."""
+    while start and (text[start - 1].isalnum() or text[start - 1] == "_"):
+        start -= 1
+    while end < len(text) and (text[end].isalnum() or text[end] == "_"):
+        end += 1
+    return start, end
+
+
 def tokens(text: str) -> list[str]:
     return _TOKEN.findall(text)
 

@@ -12,16 +12,18 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from neovim import ROOT, wait
 from plugin import plugin
 from vscode import code_server, headless
 
 from benchmarks import record
+from engine.checkpoints import catalog
 
 RESULTS = ROOT / "benchmarks" / "results" / "editors.jsonl"
-PAUSE = 1.2  # seconds after a key until no suggestion is expected any more
+EDITORS = ("neovim 0.12", "neovim 0.11", "vscode 1.139")
+PAUSE = 0.8  # seconds after a key until no suggestion is expected any more
 # What is typed: the second function repeats the first's pattern, so that a model has something to say.
 GIVEN = '''def first(values):
     """Return the first value."""
@@ -53,24 +55,37 @@ vim.on_key(function(_, typed)
 end)
 local timer = vim.uv.new_timer()
 timer:start(0, 2, function() vim.schedule(function()
-  local text = key and ghost()
-  if text and answered and (text ~= shown or vim.lsp.inline_completion) then
+  local text = key and answered and ghost()
+  if text and shown and text == shown:sub(2) then
+    key, vim.g.through = nil, vim.g.through + 1
+  elseif text and (text ~= shown or vim.lsp.inline_completion) then
     table.insert(times, (vim.uv.hrtime() - key) / 1e6)
     vim.g.times, key = times, nil
   end
 end) end)
-vim.g.times = {}
+vim.g.times, vim.g.through = {}, 0
 """
 PAGE = """() => {
   const ghost = () => [...document.querySelectorAll('.ghost-text-decoration, .ghost-text')].map((each) => each.textContent).join('|');
   let key, shown;
   window.times = [];
+  window.through = 0;
   window.addEventListener('keydown', () => { key = performance.now(); shown = ghost(); }, true);
   new MutationObserver(() => {
     const text = ghost();
-    if (key !== undefined && text && text !== shown) { window.times.push(performance.now() - key); key = undefined; }
+    if (key === undefined || !text || text === shown) return;
+    if (shown && text === shown.slice(1)) window.through += 1;
+    else window.times.push(performance.now() - key);
+    key = undefined;
   }).observe(document.body, { subtree: true, childList: true, characterData: true });
 }"""
+
+
+class Found(NamedTuple):
+    """Milliseconds of suggestions that appeared. Those that were typed through, and so were there at once, are only counted."""
+
+    times: list[float]
+    typed_through: int
 
 
 def server(home: Path, what: str) -> list[str]:
@@ -80,7 +95,7 @@ def server(home: Path, what: str) -> list[str]:
     return [sys.executable, "-m", "mercury_lsp", "--model", f"scripted:{home / 'script.json'}"]
 
 
-def in_neovim(home: Path, what: str, release: str, rounds: int) -> list[float]:
+def in_neovim(home: Path, what: str, release: str, rounds: int) -> Found:
     (home / "main.py").write_text(GIVEN)
     with plugin(home, release, server(home, what), settings={"minConfidence": 0}, next_edit={"enabled": False}) as editor:
         editor.edit(home / "main.py")
@@ -93,17 +108,22 @@ def in_neovim(home: Path, what: str, release: str, rounds: int) -> list[float]:
                 editor.press(key)
                 time.sleep(PAUSE)
             editor.press("<Esc>u")
-        return [float(each) for each in editor.api.vars["times"]]
+        return Found([float(each) for each in editor.api.vars["times"]], int(editor.api.vars["through"]))
 
 
-def in_vscode(home: Path, what: str, rounds: int) -> list[float]:
+def in_vscode(home: Path, what: str, rounds: int) -> Found:
     folder = home / "folder"
     folder.mkdir()
     (folder / "main.py").write_text(GIVEN)
     program = folder / "server"
-    program.write_text(f"#!/bin/sh\nPYTHONPATH={ROOT} exec {' '.join(server(home, what))}\n")
+    program.write_text(f"#!/bin/sh\nMERCURY_CACHE={catalog.cache_dir()} PYTHONPATH={ROOT} exec {' '.join(server(home, what))}\n")
     program.chmod(0o755)
-    settings = {"mercury.server.path": str(program), "mercury.minConfidence": 0, "mercury.nextEdits.enabled": False, "editor.autoIndent": "none"}
+    settings = {
+        "mercury.server.path": str(program),
+        "mercury.minConfidence": 0,
+        "mercury.nextEdits.enabled": False,
+        "editor.autoIndent": "none",
+    }
     with headless() as chromium, code_server(home / "code", chromium) as started, started.window(folder, settings) as code:
         code.open("main.py")
         assert code.status_says("Ready"), code.status()
@@ -115,31 +135,32 @@ def in_vscode(home: Path, what: str, rounds: int) -> list[float]:
                 code.page.wait_for_timeout(1000 * PAUSE)
             code.press("Escape", "Control+Shift+K")
             code.press("Control+End", "Enter")
-        times: list[float] = code.page.evaluate("window.times")
-        return times
+        return Found(code.page.evaluate("window.times"), code.page.evaluate("window.through"))
 
 
-def row(editor: str, what: str, times: list[float], keys: int) -> dict[str, Any]:
-    cuts = statistics.quantiles(times, n=20, method="inclusive")
-    figures = {"p50_ms": round(statistics.median(times), 1), "p95_ms": round(cuts[-1], 1), "shown": len(times), "keys": keys}
+def row(editor: str, what: str, found: Found, keys: int) -> dict[str, Any]:
+    times = sorted(found.times) or [float("nan")]
+    counts = {"shown": len(found.times), "typed_through": found.typed_through, "keys": keys}
+    figures = {"p50_ms": round(statistics.median(times), 1), "p95_ms": round(times[int(0.95 * (len(times) - 1))], 1), **counts}
     return {"what": "key-to-ghost", "editor": editor, "engine": what, **figures}
 
 
 def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--engine", choices=("scripted", "default"), action="append")
+    arguments.add_argument("--editor", choices=EDITORS, action="append")
     arguments.add_argument("--rounds", type=int, default=3)
     given = arguments.parse_args()
     origin = record.origin()
     for what in given.engine or ["scripted", "default"]:
-        for editor in ("neovim 0.12", "neovim 0.11", "vscode 1.139"):
+        for editor in given.editor or EDITORS:
             with tempfile.TemporaryDirectory() as home:
                 name, _, release = editor.partition(" ")
                 path = Path(home)
-                times = in_neovim(path, what, release, given.rounds) if name == "neovim" else in_vscode(path, what, given.rounds)
-            found = row(editor, what, times, given.rounds * len(TYPED))
-            record.append(RESULTS, {**origin, **found})
-            print(found, flush=True)
+                found = in_neovim(path, what, release, given.rounds) if name == "neovim" else in_vscode(path, what, given.rounds)
+            made = row(editor, what, found, given.rounds * len(TYPED))
+            record.append(RESULTS, {**origin, **made})
+            print(made, flush=True)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import sys
 import time
 from collections.abc import Iterator
@@ -12,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from neovim import wait
+from neovim import ROOT, wait
 from plugin import Plugin, plugin
 
 RELEASES = pytest.mark.parametrize("release", ["0.11", "0.12"])
@@ -100,6 +101,21 @@ def test_typing_on_keeps_it_and_dismissing_takes_it_away(tmp_path: Path, release
         assert editor.lines() == ["return"]
         editor.press("<Tab>x")  # the tab key is a tab again
         assert editor.becomes("return\tx")
+
+
+@RELEASES
+def test_another_suggestion(tmp_path: Path, release: str) -> None:
+    with opened(tmp_path, release, "", ["rn total", "rn count", "rn length"]) as editor:
+        editor.press("iretu")
+        assert editor.sees("rn total")
+        editor.press("<M-]>")
+        assert editor.sees("rn count")
+        editor.press("<M-]>")
+        assert editor.sees("rn length")
+        editor.press("<M-[>")
+        assert editor.sees("rn count")
+        editor.press("<Tab>")
+        assert editor.becomes("return count")
 
 
 @RELEASES
@@ -267,6 +283,17 @@ def test_health_names_what_is_missing(tmp_path: Path) -> None:
         editor.api.command("checkhealth mercury")
         assert any("no-such-server is not on PATH" in line for line in editor.lines())
         assert editor.api.exec_lua("return require('mercury').status().state") == "missing"
+
+
+def test_the_help_has_what_the_plugin_has(tmp_path: Path) -> None:
+    with opened(tmp_path, "0.12", "") as editor:
+        editor.api.command(f"helptags {ROOT / 'editors' / 'neovim' / 'doc'}")
+        editor.api.command("help mercury-options")
+        text = "\n".join(editor.lines())
+        for command in editor.api.exec_lua("return vim.tbl_keys(require('mercury.commands').commands)"):
+            assert command == "status" or re.search(rf":\S*Mercury .*\b{command}\b", text), command
+        for key in editor.api.exec_lua("return vim.tbl_keys(require('mercury.config').defaults.keys)"):
+            assert len(re.findall(rf"\b{key}\b", text)) >= 2, key
 
 
 def test_a_bad_option_is_named_and_the_defaults_hold(tmp_path: Path) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -31,14 +33,15 @@ def editor(tmp_path_factory: pytest.TempPathFactory, chromium: Browser) -> Itera
 
 @contextmanager
 def opened(
-    editor: CodeServer, folder: Path, content: str, drafts: list[str] | None = None, edits: list[Any] | None = None, excluded: str = ""
+    editor: CodeServer, home: Path, content: str, drafts: list[str] | None = None, edits: list[Any] | None = None, excluded: str = ""
 ) -> Iterator[Code]:
     """A window with `main.py` open, and a server that suggests `drafts`."""
+    folder = home / "example"
     folder.mkdir(exist_ok=True)
-    script = folder / "script.json"
+    script = home / "script.json"
     script.write_text(json.dumps({"drafts": drafts or [], "edits": edits or []}))
-    program = folder / "server"
-    program.write_text(f"#!/bin/sh\nPYTHONPATH={ROOT} exec {sys.executable} {STAND_IN} {script}\n")
+    program = home / "server"
+    program.write_text(f"#!/bin/sh\necho $$ > {home / 'server.pid'}\nPYTHONPATH={ROOT} exec {sys.executable} {STAND_IN} {script}\n")
     program.chmod(0o755)
     (folder / "main.py").write_text(content)
     with editor.window(folder, {"mercury.server.path": str(program), "mercury.deadlineMs": 20_000}) as code:
@@ -51,13 +54,15 @@ def opened(
 
 
 def test_tab_accepts_what_is_shown(editor: CodeServer, tmp_path: Path) -> None:
-    with opened(editor, tmp_path, "if a:\n", ["b = a\n    return b"] * 9) as code:
+    given = 'def mean(values):\n    """Return the mean of the values, 0 for none."""\n'
+    with opened(editor, tmp_path, given, ["not values:\n        return 0\n    return sum(values) / len(values)"] * 9) as code:
         code.press("Control+End")
-        code.type("    ")
-        assert code.sees("b = a", "    return b"), code.ghost()
+        code.type("    if ")
+        assert code.sees("not values:", "        return 0", "    return sum(values) / len(values)"), code.ghost()
         code.screenshot("suggestion")
         code.press("Tab")
-        assert code.becomes("main.py", "if a:\n    b = a\n    return b"), code.text("main.py")
+        after = given + "    if not values:\n        return 0\n    return sum(values) / len(values)"
+        assert code.becomes("main.py", after), code.text("main.py")
 
 
 def test_by_word_and_by_line(editor: CodeServer, tmp_path: Path) -> None:
@@ -99,7 +104,7 @@ def test_the_menu_keeps_its_tab(editor: CodeServer, tmp_path: Path) -> None:
 def test_a_snippet_keeps_its_tab(editor: CodeServer, tmp_path: Path) -> None:
     edit = {"line": 1, "old": "print", "new": "show", "when": "f(x"}
     with opened(editor, tmp_path, "\nprint()\n", edits=[edit]) as code:
-        (tmp_path / ".vscode" / "f.code-snippets").write_text('{"f": {"prefix": "fff", "body": "f(${1:a}, ${2:b})"}}')
+        (code.folder / ".vscode" / "f.code-snippets").write_text('{"f": {"prefix": "fff", "body": "f(${1:a}, ${2:b})"}}')
         until(lambda: insert_snippet(code, "fff"), 20)
         code.type("x")
         assert until(lambda: code.struck() == "print")
@@ -187,7 +192,7 @@ def test_switched_off_and_on(editor: CodeServer, tmp_path: Path) -> None:
         assert code.sees("n total"), code.ghost()
         code.command("Mercury: Switch On or Off in This Workspace")
         assert code.status_says("Switched off in this workspace")
-        assert json.loads((tmp_path / ".vscode" / "settings.json").read_text())["mercury.suggestions.enabled"] is False
+        assert json.loads((code.folder / ".vscode" / "settings.json").read_text())["mercury.suggestions.enabled"] is False
 
 
 def test_an_excluded_file_is_not_sent(editor: CodeServer, tmp_path: Path) -> None:
@@ -231,3 +236,68 @@ def test_off_until_the_workspace_is_trusted(chromium: Browser, tmp_path: Path) -
     with code_server(tmp_path / "code", chromium, trust) as editor, editor.window(folder, {"mercury.server.path": str(program)}) as code:
         assert code.status_says("Off until this workspace is trusted"), code.status()
         assert not marker.exists()
+
+
+def test_a_refactoring_from_the_palette(editor: CodeServer, tmp_path: Path) -> None:
+    with opened(editor, tmp_path, "def area(a, b):\n    result = a * b + 1\n    return result\n") as code:
+        code.press("ArrowDown", "Home")
+        code.command("Mercury: Inline the Variable")
+        assert code.becomes("main.py", "def area(a, b):\n    return a * b + 1\n"), code.text("main.py")
+
+
+def test_a_refactoring_from_the_light_bulb(editor: CodeServer, tmp_path: Path) -> None:
+    with opened(editor, tmp_path, "def area(a, b):\n    result = a * b + 1\n    return result\n") as code:
+        code.press("ArrowDown", "Home")
+        code.press("Control+Shift+R")
+        action = code.page.locator(".action-widget .monaco-list-row", has_text="Inline `result`")
+        action.wait_for()
+        code.screenshot("refactor")
+        action.click()
+        assert code.becomes("main.py", "def area(a, b):\n    return a * b + 1\n"), code.text("main.py")
+
+
+def test_the_servers_own_next_edit(editor: CodeServer, tmp_path: Path) -> None:
+    with opened(editor, tmp_path, "def count(a):\n    return a\n\n\nprint(count(1))\n") as code:
+        code.press("Control+ArrowRight", "ArrowRight", "Control+Shift+ArrowRight")
+        code.type("total")
+        assert until(lambda: code.struck() == "count" and "total" in code.added()), (code.struck(), code.added())
+        code.press("Tab")
+        assert until(lambda: "Ln 5" in code.page.locator(".statusbar").inner_text())
+        code.press("Tab")
+        assert code.becomes("main.py", "def total(a):\n    return a\n\n\nprint(total(1))\n"), code.text("main.py")
+
+
+def test_a_next_edit_in_another_file(editor: CodeServer, tmp_path: Path) -> None:
+    (tmp_path / "example").mkdir()
+    (tmp_path / "example" / "other.py").write_text("import main\nmain.count\n")
+    edit = {**EDIT, "line": 1, "file": "other.py"}
+    with opened(editor, tmp_path, "count = 1\n", edits=[edit]) as code:
+        code.press("Control+Shift+ArrowRight")
+        code.type("total")
+        assert until(lambda: code.added() == ["Tab → other.py:2: rename"]), code.added()
+        code.press("Tab")
+        code.page.locator(".tab.active", has_text="other.py").wait_for()
+        assert until(lambda: code.struck() == "count" and code.added() == ["total"]), code.added()
+        code.press("Tab")
+        assert code.becomes("other.py", "import main\nmain.total\n"), code.text("other.py")
+
+
+def test_an_answer_about_the_selection(editor: CodeServer, tmp_path: Path) -> None:
+    drafts = ["It adds.\n\n```python\nc = a + b\n```", "Because."]
+    with opened(editor, tmp_path, "c = a - b\n", drafts) as code:
+        code.press("Shift+End")
+        code.command("Mercury: Ask About the Selection...")
+        code.page.locator(".quick-input-widget:visible input.input").fill("what does this do?")
+        code.press("Enter")
+        code.page.locator(".editor-group-container .view-line", has_text="It adds.").wait_for()
+        code.page.locator(".notification-toast .monaco-button", has_text="Apply Its Code").click()
+        assert code.becomes("main.py", "c = a + b\n"), code.text("main.py")
+
+
+def test_a_server_that_dies_is_started_again(editor: CodeServer, tmp_path: Path) -> None:
+    with opened(editor, tmp_path, "", ["rn total"] * 9) as code:
+        os.kill(int((tmp_path / "server.pid").read_text()), signal.SIGKILL)
+        code.page.wait_for_timeout(500)
+        assert code.status_says("Ready"), code.status()
+        code.type("retu")
+        assert code.sees("rn total"), code.ghost()

@@ -81,7 +81,6 @@ class Code:
         self.page.locator(".quick-input-list .monaco-list-row").first.wait_for()
         time.sleep(0.3)  # the list is filtered after the key
         self.page.keyboard.press("Enter")
-        self.page.locator(".quick-input-widget").first.wait_for(state="hidden")
 
     def command(self, title: str) -> None:
         self.run_in_box("F1", title)

@@ -30,7 +30,11 @@ def local() -> LocalEngine:
 @pytest.mark.parametrize("multiline", [True, False])
 def test_a_hole(remote: RemoteEngine, local: LocalEngine, multiline: bool) -> None:
     request = msgspec.structs.replace(HOLE, multiline=multiline)
-    assert remote.infill(request, StopFlag()).text == local.infill(request, StopFlag()).text
+    theirs, mine = remote.infill(request, StopFlag()), local.infill(request, StopFlag())
+    assert theirs.text == mine.text
+    assert theirs.confidence == pytest.approx(mine.confidence, rel=1e-4) and len(theirs.pieces) == len(mine.pieces)
+    for one, other in zip(theirs.pieces, mine.pieces, strict=True):
+        assert one.length == other.length and one.word == pytest.approx(other.word, rel=1e-4)
 
 
 def test_a_rewriting(remote: RemoteEngine, local: LocalEngine) -> None:

@@ -122,6 +122,19 @@ def test_a_prompt_that_is_too_long_is_refused_with_both_numbers(noise: openai.Op
     assert "3840" in caught.value.message and "6018" in caught.value.message
 
 
+def test_a_first_answer_that_is_not_shown_is_counted_and_revised() -> None:
+    service = ScriptedService(["one two three", "better", "one two three", "better"])
+    with serving(service) as url:
+        client = openai.OpenAI(base_url=f"{url}/v1", api_key="none", max_retries=0)
+        answer = client.chat.completions.create(model="m", messages=ASK, reasoning_effort="high")
+        assert answer.choices[0].message.content == "better"
+        assert (answer.usage.completion_tokens, answer.usage.completion_tokens_details.reasoning_tokens) == (4, 3)
+        options = {"include_usage": True}
+        chunks = list(client.chat.completions.create(model="m", messages=ASK, reasoning_effort="high", stream=True, stream_options=options))
+        assert chunks[-1].usage.completion_tokens_details.reasoning_tokens == 3
+    assert [turn.text for turn in service.asked[1].task.turns][:2] == ["Say something.", "one two three"]
+
+
 def test_diffusing_streams_the_whole_canvas_each_time(noise: openai.OpenAI) -> None:
     whole = noise.chat.completions.create(model="m", messages=ASK, max_tokens=20).choices[0].message.content
     chunks = noise.chat.completions.create(model="m", messages=ASK, max_tokens=20, stream=True, extra_body={"diffusing": True})

@@ -87,6 +87,16 @@ def test_room_that_suffices_changes_nothing(client: openai.OpenAI, seed: int) ->
     assert ample.choices[0].message.content == ask(ample.usage.completion_tokens + 1).choices[0].message.content
 
 
+@pytest.mark.parametrize(
+    "schema", [{"type": "string", "format": "time"}, {"type": "string", "pattern": "^[a-z]+@[a-z]+$"}, {"type": "number"}]
+)
+@pytest.mark.parametrize("seed", range(3))
+def test_what_could_go_on_for_ever_does_not(client: openai.OpenAI, schema: dict[str, Any], seed: int) -> None:
+    choice = structured(client, schema, max_tokens=60, temperature=1, seed=seed)
+    assert choice.finish_reason == "stop"
+    jsonschema.validate(json.loads(choice.message.content), schema)
+
+
 def test_too_little_room_says_so_and_what_there_is_begins_an_answer(client: openai.OpenAI) -> None:
     choice = structured(
         client, {"type": "object", "properties": {"long_name": {"type": "integer"}}, "required": ["long_name"]}, max_tokens=5
@@ -108,6 +118,7 @@ def test_any_object_will_do(client: openai.OpenAI) -> None:
         ({"type": "object", "propertyNames": {"pattern": "a"}, "unevaluatedProperties": False}, "propertyNames, unevaluatedProperties"),
         ({"type": "array", "uniqueItems": True}, "uniqueItems"),
         ({"if": {}, "then": {}}, "if, then"),
+        ({"oneOf": [{"type": "string"}, {"maxLength": 3}]}, "oneOf"),
         ({"$ref": "http://elsewhere/schema"}, "elsewhere"),
         ({"$ref": "file:///etc/passwd"}, "passwd"),
         ({"type": "string", "pattern": "(?=a)b"}, "look-ahead"),

@@ -140,6 +140,29 @@ def test_other_clients_hear_no_status() -> None:
 # ------------------------------------------------------------------------------------------------ completions in older words
 
 
+def test_blink_copilot_asks_by_itself_and_then_as_with_a_key() -> None:
+    with scripted("rn total", "rn total", "rn total") as client:
+        begin(client)
+        params = {
+            "textDocument": {"uri": URI},
+            "position": {"line": 1, "character": 4},
+            "formattingOptions": {"insertSpaces": True, "tabSize": 4},
+        }
+        for kind in (2, 1, 1):
+            answer = client.call("textDocument/inlineCompletion", {**params, "context": {"triggerKind": kind}})
+            assert list(answer) == ["items"]
+            for item in answer["items"]:  # it takes the range from its start to the length of the first line of the text
+                assert item["range"]["start"]["character"] == 0 and item["insertText"].startswith("retu")
+                assert item["command"]["arguments"]
+
+
+def test_copilot_el_sends_a_request_to_see_whether_all_is_well() -> None:
+    with scripted() as client:
+        begin(client)
+        place = {"textDocument": {"uri": URI}, "position": {"line": 0, "character": 0}, "context": {"triggerKind": 1}}
+        assert client.call("textDocument/inlineCompletion", place) == {"items": []}
+
+
 @pytest.mark.parametrize("method", ["getCompletions", "getCompletionsCycling"])
 def test_copilot_lua_completes(method: str) -> None:
     with scripted("rn total") as client:
@@ -186,7 +209,7 @@ def test_copilot_luas_panel() -> None:
     with scripted("rn 1\nreturn 2") as client:
         begin(client)
         panel = "copilot:///panel/main.py"
-        assert client.call("getPanelCompletions", lua_params(panelId=panel)) == {"solutionCountTarget": 1}
+        assert client.call("getPanelCompletions", lua_params(panelId=panel)) == {"solutionCountTarget": 3}
         assert client.notified("PanelSolutionsDone") == {"panelId": panel, "status": "OK"}
         (solution,) = client.received("PanelSolution")
         assert solution["panelId"] == panel and solution["solutionId"] and 0 <= solution["score"] <= 1

@@ -119,6 +119,17 @@ def test_positions_are_utf_16_and_a_byte_order_mark_counts() -> None:
         assert apply(changed, edit) == changed.replace("+ x", "+ value")
 
 
+def test_a_diagnostic_names_what_is_missing() -> None:
+    with scripted() as client:
+        client.initialize()
+        client.open("x = 1\n\n\n\nprint(Path)\n")
+        client.change({"text": "x = 2\n\n\n\nprint(Path)\n"})
+        assert ask(client) == []
+        place = {"start": {"line": 4, "character": 6}, "end": {"line": 4, "character": 10}}
+        (edit,) = ask(client, diagnostics=[{"range": place, "message": '"Path" is not defined', "severity": 1}, {"bad": 1}])
+        assert edit["text"] == "from pathlib import Path\n\n"
+
+
 def test_windows_line_ends() -> None:
     with scripted() as client:
         client.initialize()

@@ -472,11 +472,16 @@ def fuzzed(count: int, seed: int) -> Iterator[tuple[str, str, int, str]]:
         offset = rng.randrange(len(text) + 1)
         gone = rng.choice([0, 0, rng.randrange(1, 80)])
         later = offset if gone else offset + rng.randrange(200)
-        draft = text[later : later + rng.randrange(1, 300)]
-        for _ in range(rng.choice([0, 0, 1, 3])):
-            at = rng.randrange(len(draft) + 1)
-            draft = draft[:at] + rng.choice(["", "\n", "(", ")", "}", '"', "\n\n  ", "\t", "😀", "x"]) + draft[at + rng.randrange(3) :]
+        draft = damaged(text[later : later + rng.randrange(1, 300)], rng)
         yield text[:offset] + text[offset + gone :], language, offset, draft
+
+
+def damaged(draft: str, rng: random.Random) -> str:
+    """Half of them are left as they are."""
+    for _ in range(rng.choice([0, 0, 1, 3])):
+        at = rng.randrange(len(draft) + 1)
+        draft = draft[:at] + rng.choice(["", "\n", "(", ")", "}", '"', "\n\n  ", "\t", "😀", "x"]) + draft[at + rng.randrange(3) :]
+    return draft
 
 
 def violation(text: str, language: str, offset: int, draft: str) -> str | None:

@@ -91,7 +91,7 @@ export class Server implements vscode.Disposable {
   private changed(state: State): void {
     const up = state === State.Running;
     void vscode.commands.executeCommand('setContext', 'mercury.running', up);
-    if (up && this.status.state.kind === 'starting') {
+    if (up && ['starting', 'stopped'].includes(this.status.state.kind)) {
       this.status.state = { kind: 'ready' };
     } else if (state === State.Stopped && this.status.state.kind !== 'error') {
       this.status.state = { kind: 'stopped' };

@@ -12,6 +12,14 @@ M.after_accept = function() end -- the next edit is asked for then
 ---@return table?
 local function builtin() return config.options.suggestions.builtin and vim.lsp.inline_completion or nil end
 
+--- Take Neovim's own suggestion away. There is no call for it, but it is done when insert mode ends.
+local function hide_builtin()
+  if builtin() then
+    local group = 'nvim.lsp.inline_completion:' .. vim.api.nvim_get_current_buf()
+    pcall(vim.api.nvim_exec_autocmds, 'InsertLeave', { group = group })
+  end
+end
+
 ---@param on boolean
 function M.enable(on)
   if builtin() then
@@ -23,7 +31,7 @@ end
 
 ---@return boolean
 function M.visible()
-  if not builtin() then
+  if inline.visible() or not builtin() then
     return inline.visible()
   end
   local namespace = vim.api.nvim_create_namespace('nvim.lsp.inline_completion')
@@ -65,7 +73,7 @@ local function accept(part)
       M.after_accept()
     end
   end
-  if builtin() then
+  if builtin() and not inline.visible() then
     return vim.lsp.inline_completion.get({ on_accept = take })
   end
   return inline.accept(take)
@@ -82,21 +90,24 @@ function M.accept_word() return accept(text.word) end
 ---@return boolean
 function M.accept_line() return accept(text.line) end
 
----@param step integer
-function M.cycle(step)
-  if builtin() then
-    vim.lsp.inline_completion.select({ count = step })
-  else
-    inline.cycle(step)
-  end
+--- Neovim's own has no call for what is asked for with a key: ours shows it, until something is typed.
+local function stand_in_for_builtin()
+  hide_builtin()
+  local group = vim.api.nvim_create_augroup('mercury.ghost', {})
+  vim.api.nvim_create_autocmd({ 'CursorMovedI', 'InsertLeave' }, { group = group, once = true, callback = inline.dismiss })
 end
 
---- Take the suggestion away. Neovim has no call for it, but does it when insert mode ends.
-function M.dismiss()
-  if builtin() then
-    local group = 'nvim.lsp.inline_completion:' .. vim.api.nvim_get_current_buf()
-    pcall(vim.api.nvim_exec_autocmds, 'InsertLeave', { group = group })
+---@param step integer
+function M.cycle(step)
+  local from = M.visible() and 1 or 0
+  if builtin() and not inline.visible() then
+    stand_in_for_builtin()
   end
+  inline.cycle(step, from)
+end
+
+function M.dismiss()
+  hide_builtin()
   inline.dismiss()
 end
 

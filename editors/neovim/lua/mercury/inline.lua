@@ -130,14 +130,15 @@ function M.accept(take)
   return true
 end
 
+--- Show another suggestion; the first time more are asked for than come while typing.
 ---@param step integer
-function M.cycle(step)
-  local index = shown and shown.index + step or 1
+---@param from integer the number of the one that is shown, 0 for none
+function M.cycle(step, from)
   if shown and #shown.items > 1 then
-    shown.index = (index - 1) % #shown.items + 1
+    shown.index = (shown.index + step - 1) % #shown.items + 1
     draw()
   else
-    M.ask(INVOKED, index)
+    M.ask(INVOKED, from == 0 and 1 or from + step)
   end
 end
 
