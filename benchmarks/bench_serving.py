@@ -125,7 +125,7 @@ async def beside(client: httpx.AsyncClient, args: argparse.Namespace) -> list[di
     near = [await _stream(client, *_hole(rng)) for _ in range(args.holes)]
     stop.set()
     counts = await asyncio.gather(*others)
-    rows = [{"at": "alone", **_figures(alone)}, {"at": "beside 6,000 tokens and a chat", **_figures(near)}]
+    rows = [{"at": "alone", **_figures(alone)}, {"at": "beside a long prompt and a chat", **_figures(near)}]
     rows[1]["p95 of alone"] = rows[1]["whole p95"] / rows[0]["whole p95"]
     return [*rows, {"at": "meanwhile", "long prompts": counts[0], "chats": counts[1]}]
 

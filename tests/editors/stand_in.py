@@ -1,7 +1,7 @@
 """A server for editor tests: the project's own, with an engine and next edits out of one JSON file. Run as a program, with the file's path.
 
-The file: {"drafts": [text, ...], "edits": [edit, ...]}. An edit, {line, old, new, label, when, file}, is sent while its
-`line` has `old` and the text has `when`; one with a `file` is of that file, beside the one that is asked about.
+The file: {"drafts": [text, ...], "others": [text, ...], "edits": [edit, ...]}. An edit, {line, old, new, label, when, file}, is sent
+while its `line` has `old` and the text has `when`; one with a `file` is of that file, beside the one that is asked about.
 """
 
 from __future__ import annotations
@@ -10,13 +10,31 @@ import asyncio
 import json
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
+from engine.api import Draft, InfillRequest, StopFlag
 from engine.scripted import ScriptedEngine
 from mercury_lsp import server, stdio, uris
 
 Json = dict[str, Any]
+
+
+class Inventive(ScriptedEngine):
+    """Has others than its drafts for who asks for something else."""
+
+    def __init__(self, drafts: Sequence[str], others: Sequence[str]) -> None:
+        super().__init__(drafts)
+        self._others = others
+
+    def infill(self, request: InfillRequest, stop: StopFlag) -> Draft:
+        if request.unlike:
+            fresh = [text for text in self._others if text not in request.unlike]
+            return ScriptedEngine(fresh).infill(msgspec.structs.replace(request, unlike=()), stop)
+        return super().infill(request, stop)
 
 
 def next_edit(edits: list[Json], ls: server.MercuryServer, document: Json) -> Json:
@@ -49,7 +67,7 @@ def in_another_file(edit: Json, document: Json) -> Json:
 
 def main() -> None:
     script = json.loads(Path(sys.argv[1]).read_text("utf-8"))
-    built = server.build(lambda _: ScriptedEngine(script["drafts"]))
+    built = server.build(lambda _: Inventive(script["drafts"], script.get("others", [])))
 
     async def answer(ls: server.MercuryServer, params: Any) -> Json:
         return next_edit(script.get("edits", []), ls, params["textDocument"])

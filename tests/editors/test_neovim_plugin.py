@@ -7,7 +7,7 @@ import random
 import re
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -22,10 +22,16 @@ STAND_IN = (sys.executable, str(Path(__file__).parent / "stand_in.py"))
 
 @contextmanager
 def opened(
-    tmp_path: Path, release: str, content: str, drafts: list[str] | None = None, edits: list[Any] | None = None, **options: Any
+    tmp_path: Path,
+    release: str,
+    content: str,
+    drafts: Sequence[str] = (),
+    edits: Sequence[Any] = (),
+    others: Sequence[str] = (),
+    **options: Any,
 ) -> Iterator[Plugin]:
     script = tmp_path / "script.json"
-    script.write_text(json.dumps({"drafts": drafts or [], "edits": edits or []}))
+    script.write_text(json.dumps({"drafts": drafts, "others": others, "edits": edits}))
     (tmp_path / "main.py").write_text(content)
     with plugin(tmp_path, release, [*STAND_IN, str(script)], **options) as editor:
         editor.edit(tmp_path / "main.py")
@@ -105,17 +111,14 @@ def test_typing_on_keeps_it_and_dismissing_takes_it_away(tmp_path: Path, release
 
 @RELEASES
 def test_another_suggestion(tmp_path: Path, release: str) -> None:
-    with opened(tmp_path, release, "", ["rn total", "rn count", "rn length"]) as editor:
+    with opened(tmp_path, release, "", ["rn total"] * 9, others=["rn count", "rn size"]) as editor:
         editor.press("iretu")
         assert editor.sees("rn total")
-        editor.press("<M-]>")
-        assert editor.sees("rn count")
-        editor.press("<M-]>")
-        assert editor.sees("rn length")
-        editor.press("<M-[>")
-        assert editor.sees("rn count")
+        for key, shown in (("<M-]>", "rn count"), ("<M-]>", "rn size"), ("<M-]>", "rn total"), ("<M-[>", "rn size")):
+            editor.press(key)
+            assert editor.sees(shown)
         editor.press("<Tab>")
-        assert editor.becomes("return count")
+        assert editor.becomes("return size")
 
 
 @RELEASES

