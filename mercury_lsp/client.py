@@ -51,7 +51,7 @@ async def watch_files(protocol: Protocol) -> None:
 
 
 async def progress(ls: MercuryServer, title: str, work: Coroutine[None, None, None]) -> None:
-    """Await `work`, with a progress bar where the client can show one. Never waits for the client."""
+    """Await `work`, with a progress bar where the client can show one. Never waits for the client. Its end says what went wrong."""
     task = asyncio.ensure_future(work)
     token = str(uuid.uuid4())
     begun = ls.client_can("window", "workDoneProgress") and await _created(ls.protocol, token, task)
@@ -61,7 +61,8 @@ async def progress(ls: MercuryServer, title: str, work: Coroutine[None, None, No
         await task
     finally:
         if begun:
-            ls.work_done_progress.end(token, types.WorkDoneProgressEnd())
+            error = task.exception() if task.done() and not task.cancelled() else None
+            ls.work_done_progress.end(token, types.WorkDoneProgressEnd(message=None if error is None else str(error)))
             ls.work_done_progress.tokens.pop(token, None)
 
 

@@ -14,7 +14,7 @@ from mercury_lsp.nextedit.words import is_name, tokens
 _LINES = 20
 # Characters: the default model gives a region 192 tokens of about three characters, and refuses a longer one.
 _LONGEST = 540
-_PREFIX, _SUFFIX = 600, 300  # characters around it: reading them takes most of the time
+_PREFIX, _SUFFIX = 800, 400  # characters around it: about what it was trained with, and reading them takes most of the time
 _MOST_CHANGED = 4  # lines; a rewriting of more is none of the small edits that follow from another
 _HISTORY = 4  # edits
 _AROUND = 4  # lines above and below a place that was looked at

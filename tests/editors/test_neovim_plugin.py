@@ -288,6 +288,16 @@ def test_health_names_what_is_missing(tmp_path: Path) -> None:
         assert editor.api.exec_lua("return require('mercury').status().state") == "missing"
 
 
+@RELEASES
+def test_what_the_server_cannot_load_stands_in_the_status(tmp_path: Path, release: str) -> None:
+    (tmp_path / "main.py").write_text("")
+    with plugin(tmp_path, release, [sys.executable, "-m", "mercury_lsp", "--model", "scripted:nowhere.json"]) as editor:
+        editor.edit(tmp_path / "main.py")
+        status = "return require('mercury').status()"
+        assert wait(lambda: editor.api.exec_lua(status)["state"] == "error", 20), editor.api.exec_lua(status)
+        assert "cannot read the script" in editor.api.exec_lua(status)["text"]
+
+
 def test_the_help_has_what_the_plugin_has(tmp_path: Path) -> None:
     with opened(tmp_path, "0.12", "") as editor:
         editor.api.command(f"helptags {ROOT / 'editors' / 'neovim' / 'doc'}")

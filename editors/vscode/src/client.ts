@@ -4,12 +4,14 @@ import type {
   DynamicFeature,
   LanguageClientOptions,
   Middleware,
+  ProgressToken,
   ResponseError,
   ShowDocumentParams,
   ShowDocumentRequest,
   ShowDocumentResult,
   StaticFeature,
   WorkDoneProgressBegin,
+  WorkDoneProgressEnd,
   WorkDoneProgressReport,
 } from 'vscode-languageclient';
 import { LanguageClient } from 'vscode-languageclient/node';
@@ -19,6 +21,8 @@ import type { Status } from './status';
 const SCHEMES = ['file', 'untitled', 'vscode-notebook-cell'];
 const ERROR = 1;
 const WARNING = 2;
+type Progress = WorkDoneProgressBegin | WorkDoneProgressReport | WorkDoneProgressEnd;
+
 const ANSWER = 'mercury-answer:';
 const EXECUTE = 'workspace/executeCommand';
 
@@ -71,7 +75,7 @@ function middleware(status: Status): Middleware {
     },
     didOpen: async (document, next) => (settings.excluded(document) ? undefined : next(document)),
     handleWorkDoneProgress: (token, params, next) => {
-      progressed(params, status);
+      progressed(token, params, status);
       next(token, params);
     },
     window: { showDocument },
@@ -99,13 +103,19 @@ async function showDocument(
   return { success: true };
 }
 
-function progressed(params: WorkDoneProgressBegin | WorkDoneProgressReport | { kind: 'end' }, status: Status): void {
-  if (params.kind === 'end') {
-    if (status.state.kind === 'loading') {
-      status.state = { kind: 'ready' };
-    }
+/** Of what is going on only loading is for the status; commands have a bar of their own. What failed is in the message of the end. */
+function progressed(token: ProgressToken, params: Progress, status: Status): void {
+  if (params.kind === 'begin' && params.title.startsWith('Loading')) {
+    status.loading = { token, title: params.title };
+  }
+  const { loading } = status;
+  if (loading?.token !== token) {
     return;
   }
-  const before = status.state.kind === 'loading' ? status.state.what : 'Loading';
-  status.state = { kind: 'loading', what: params.kind === 'begin' ? params.title : before, percent: params.percentage };
+  if (params.kind === 'end') {
+    status.loading = undefined;
+    status.state = params.message === undefined ? { kind: 'ready' } : { kind: 'error', message: params.message };
+  } else {
+    status.state = { kind: 'loading', what: loading.title, percent: params.percentage };
+  }
 }

@@ -30,6 +30,8 @@ export class Status implements vscode.Disposable {
   private readonly item = vscode.window.createStatusBarItem('mercury.status', vscode.StatusBarAlignment.Right, 100);
   private current: State = { kind: 'starting' };
   private pending = 0;
+  /** What is being loaded, while it is. */
+  loading: { token: number | string; title: string } | undefined;
 
   /** `off`: why nothing is suggested in the editor at hand, undefined where something is. */
   constructor(private readonly off: () => string | undefined) {

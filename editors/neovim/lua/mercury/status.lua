@@ -56,15 +56,20 @@ function M.line()
   return 'mercury' .. SIGNS[status.state] .. more
 end
 
+local loads ---@type string|integer? the token of what is loaded; of what else is going on Neovim tells
+
+---@param token string|integer
 ---@param value table of `$/progress`
-local function progress(value)
-  if value.kind == 'end' then
-    loading = nil
+local function progress(token, value)
+  if value.kind == 'begin' and vim.startswith(value.title, 'Loading') then
+    loads, loading, failed = token, value.title, nil
+  elseif token ~= loads then
     return
+  elseif value.kind == 'end' then
+    loading, loads, failed = nil, nil, value.message
+  elseif value.percentage then
+    loading = ('%s %d%%'):format(loading:gsub(' %d+%%$', ''), value.percentage)
   end
-  local percent = value.percentage and (' %d%%'):format(value.percentage) or ''
-  loading = (value.title or loading or 'loading'):gsub(' %d+%%$', '') .. percent
-  failed = nil
 end
 
 function M.follow()
@@ -74,7 +79,7 @@ function M.follow()
     callback = function(event)
       local server = vim.lsp.get_client_by_id(event.data.client_id)
       if server and server.name == client.NAME then
-        progress(event.data.params.value)
+        progress(event.data.params.token, event.data.params.value)
         vim.cmd.redrawstatus()
       end
     end,
