@@ -26,6 +26,9 @@ _SILENT = frozenset(
     {"Read", "Write", "BufRead", "Seek", "FromStr", "Hash", "Hasher", "Iterator", "Display", "Debug", "React", "Borrow", "Future"}
 )
 
+_IMPORTS = re.compile(r"\s*(?:import|from|use|#\s*include)\b")
+_IMPORTING = frozenset("import_statement import_from_statement use_declaration import_declaration import_spec".split())
+_STAR = re.compile(r"^(?:from \S+ import \*|(?:pub )?use [^;]*\*[^;]*;)", re.MULTILINE)
 _UNDEFINED = re.compile(r"undefined|not defined|[Cc]annot find|could not (?:be resolved|find)|unresolved|undeclared|not declared|not found")
 _NAMED = re.compile(r"['\"`‘]([^\W\d]\w*)['\"`’]|undefined: ([^\W\d]\w*)")
 
@@ -42,10 +45,10 @@ def imports_needed(moment: Moment) -> Iterator[Proposal]:
         latest = intention is moment.intentions[-1]
         for place in [*_written(tree, text, intention, moment.cursor), *(_complained_of(moment, tree) if latest else ())]:
             name = tree.text[place.start : place.end]
-            if name in bound or is_builtin(text.language, name) or any(each.declared for each in places(tree, name)):
+            if name in bound or is_builtin(text.language, name) or _is_bound(tree, name):
                 continue
             source = _source(moment, tree, place, name)
-            if source is not None:
+            if source is not None and not _is_unfinished(tree, place, moment.cursor) and not _by_star(text, source[0]):
                 module, listed, line, confidence = source
                 edit = put_in(text, module, listed, line)
                 yield Proposal(edit=edit, kind="import", label=f"Import {name}", confidence=confidence, cause=intention.number)
@@ -90,6 +93,32 @@ def _written(tree: Tree, text: Text, intention: Intention, cursor: int) -> Itera
             if place.role in ("plain", "member") and not place.declared and place.end != cursor:
                 yield place
                 break
+
+
+def _is_bound(tree: Tree, name: str) -> bool:
+    """Whether the file declares a name, or imports it in whatever form."""
+    return any(each.declared or _is_imported(each) for each in places(tree, name))
+
+
+def _is_imported(place: Place) -> bool:
+    around = place.node.parent
+    while around is not None and around.type not in _IMPORTING:
+        around = around.parent
+    return around is not None
+
+
+def _by_star(text: Text, module: str) -> bool:
+    """Whether all of `module` is imported already, or all of something that may have the name too."""
+    return _STAR.search(text.text) is not None or re.search(rf"^import {re.escape(module)}\.\*;", text.text, re.MULTILINE) is not None
+
+
+def _is_unfinished(tree: Tree, place: Place, cursor: int) -> bool:
+    """Whether a name only looks like one that nothing binds: in a string that is not closed yet, in an import that is being written, or in
+    brackets that the cursor is still in, where a comprehension may bind it."""
+    start, end = line_span(tree.text, place.start, place.start)
+    typed = tree.text[start:cursor] if place.end <= cursor <= end and tree.language == "python" else ""
+    opened = sum(map(typed.count, "([{")) > sum(map(typed.count, ")]}"))
+    return opened or tree.kind_at(place.end) != "code" or _IMPORTS.match(tree.text[start : place.start]) is not None
 
 
 def _complained_of(moment: Moment, tree: Tree) -> Iterator[Place]:

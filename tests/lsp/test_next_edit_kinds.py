@@ -340,10 +340,40 @@ def test_an_import_of_what_the_workspace_defines() -> None:
         ("python", "from x import y\n\ny()\nz = ['y']\n", ("y()\n", "")),  # named in a string
         ("python", "import a\n\n\ndef f():\n    return a\n\n\ndef g():\n    a()\n", ("return a", "return 1")),
         ("javascript", "x = 1;\n", ("1", "new Map()")),
+        ("python", "x = 1\n", ("1", 'f("on this platform.')),  # a string that is not closed yet
+        ("python", "def f():\n    pass\n", ("pass", '"""Does it.\n\n    The code.')),
+        ("rust", "fn f() {\n    g();\n}\n", ("g();", 'g("an Arc is')),
+        ("python", "import sys\n\nx = 1\n", ("sys\n", "sys\nfrom os.\n")),  # an import that is being written
     ],
 )
 def test_no_import(language: str, before: str, change: tuple[str, str]) -> None:
     assert following(language, before, change) is None
+
+
+@pytest.mark.parametrize(
+    ("language", "imported", "use"),
+    [
+        ("python", "from pathlib import (\n    Path,\n)\n", "Path(1)"),
+        ("python", "import json  # noqa\n", "json.loads(1)"),
+        ("python", "def f():\n    import json\n\n", "json.loads(1)"),
+        ("python", "from lib import *\n", "Path(1)"),
+        ("rust", "use std::sync::{\n    Arc,\n    Mutex,\n};\n", "let a = Arc::new(1);"),
+        ("rust", "use std::{io, sync::{Arc, Mutex}};\n", "let a = Arc::new(1);"),
+        ("rust", "use lib::prelude::*;\n", "let a = Arc::new(1);"),
+        ("java", "import java.util.*;\n", "List<String> a;"),
+    ],
+    ids=["lines", "remark", "inside", "star", "rust lines", "rust nested", "rust star", "java star"],
+)
+def test_what_is_imported_already_in_another_form(language: str, imported: str, use: str) -> None:
+    before = {"rust": "fn g() {\n    x();\n}\n", "java": "class A {\n  void f() {\n    x();\n  }\n}\n"}.get(language, "x()\n")
+    assert following(language, imported + before, ("x();" if language != "python" else "x()", use)) is None
+    assert following(language, before, ("x();" if language != "python" else "x()", use)) is not None
+
+
+def test_a_comprehension_may_bind_a_name_yet() -> None:
+    texts = ["x = 1\n", "x = [code.a\n", "x = [code.a]\n"]
+    assert list(predictions(moment("python", *texts[:2], cursor=len("x = [code.a")))) == []
+    assert [each.kind for each in predictions(moment("python", *texts, cursor=len("x = [code.a]")))] == ["import"]
 
 
 def test_an_import_that_is_no_longer_used_goes() -> None:
