@@ -7,6 +7,7 @@ import functools
 import ipaddress
 import os
 import signal
+import socket
 import sys
 
 from engine.api import EngineConfig, MercuryError, SettingInvalid
@@ -18,7 +19,7 @@ _MOST_CONNECTIONS = 256
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--host", default="127.0.0.1", help="the address to listen on; one that others can reach needs a key")
-    parser.add_argument("--port", type=int, default=8012, help="default: 8012")
+    parser.add_argument("--port", type=_port, default=8012, help="default: 8012")
     parser.add_argument("--api-key", metavar="KEY", help="what clients must send; MERCURY_API_KEY keeps it out of the process list")
     parser.add_argument("--allow-host", metavar="NAME", action="append", default=[], help="a host name clients may ask by; repeatable")
     parser.add_argument("--cors-origin", metavar="URL", action="append", default=[], help="an origin whose pages may ask; repeatable")
@@ -48,26 +49,46 @@ def run(args: argparse.Namespace) -> int:
     except MercuryError as error:
         print(f"mercury-lsp: {error}", file=sys.stderr)
         return 1
+    try:
+        return _serve(args, service, key)
+    finally:
+        service.close()
+
+
+def _serve(args: argparse.Namespace, service: Service, key: str | None) -> int:
     import uvicorn
 
     from mercury_lsp.http.app import build
     from mercury_lsp.http.guard import Rules
 
     rules = Rules(key=key, names=(args.host, *args.allow_host), origins=tuple(args.cors_origin))
-    print(f"{service.facts.model} answers on http://{args.host}:{args.port}/v1", file=sys.stderr, flush=True)
     try:
-        uvicorn.run(
-            build(service, rules),
-            host=args.host,
-            port=args.port,
-            log_level="warning",
-            limit_concurrency=_MOST_CONNECTIONS,
-            timeout_keep_alive=60,
-            server_header=False,
-        )
-    finally:
-        service.close()
+        taken = listening(args.host, args.port)
+    except OSError as error:
+        print(f"mercury-lsp: {args.host}:{args.port}: {str(error.strerror).partition(' (')[0]}", file=sys.stderr)
+        return 1
+    host = f"[{args.host}]" if ":" in args.host else args.host
+    print(f"{service.facts.model} answers on http://{host}:{taken.getsockname()[1]}/v1", file=sys.stderr, flush=True)
+    config = uvicorn.Config(
+        build(service, rules), log_level="warning", limit_concurrency=_MOST_CONNECTIONS, timeout_keep_alive=60, server_header=False
+    )
+    try:
+        uvicorn.Server(config).run(sockets=[taken])
+    except KeyboardInterrupt:
+        return 130
     return 0
+
+
+def listening(host: str, port: int) -> socket.socket:
+    """Raises `OSError` where the address is another's or another program has the port."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    return socket.create_server((host, port), family=family)
+
+
+def _port(text: str) -> int:
+    if not (text.isdecimal() and int(text) < 65536):
+        raise argparse.ArgumentTypeError(f"{text!r} is no port; expected 0 to 65535")
+    return int(text)
 
 
 def is_loopback(host: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -102,3 +103,14 @@ def test_a_host_that_others_reach_needs_a_key() -> None:
     command = [sys.executable, "-m", "mercury_lsp", "http", "--host", "0.0.0.0", "--model", "scripted:none"]
     refused = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60)
     assert refused.returncode == 2 and "--api-key" in refused.stderr
+
+
+def test_a_port_that_is_taken_or_none(tmp_path: Path) -> None:
+    script = tmp_path / "script.json"
+    script.write_text('["x"]')
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        for port, code, why in ((str(taken.getsockname()[1]), 1, "in use"), ("99999", 2, "no port")):
+            command = [sys.executable, "-m", "mercury_lsp", "http", "--port", port, "--model", f"scripted:{script}"]
+            refused = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60)
+            assert refused.returncode == code and why in refused.stderr.splitlines()[-1]
+            assert "answers on" not in refused.stderr and "Traceback" not in refused.stderr
