@@ -12,7 +12,7 @@ from mercury_lsp.nextedit.connected import kin
 from mercury_lsp.nextedit.imports_read import SCRIPT, Import, imports
 from mercury_lsp.nextedit.imports_write import put_in, take_out
 from mercury_lsp.nextedit.moment import Intention, Moment, Proposal, Text, line_span
-from mercury_lsp.nextedit.names import Place, places
+from mercury_lsp.nextedit.names import Place, is_imported, places
 from mercury_lsp.nextedit.standard import GO_PACKAGES, MEMBERS, is_builtin, is_python_module
 from mercury_lsp.nextedit.words import is_name, tokens, word_span
 from mercury_lsp.syntax import Tree
@@ -27,7 +27,6 @@ _SILENT = frozenset(
 )
 
 _IMPORTS = re.compile(r"\s*(?:import|from|use|#\s*include)\b")
-_IMPORTING = frozenset("import_statement import_from_statement use_declaration import_declaration import_spec".split())
 _STAR = re.compile(r"^(?:from \S+ import \*|(?:pub )?use [^;]*\*[^;]*;)", re.MULTILINE)
 _UNDEFINED = re.compile(r"undefined|not defined|[Cc]annot find|could not (?:be resolved|find)|unresolved|undeclared|not declared|not found")
 _NAMED = re.compile(r"['\"`‘]([^\W\d]\w*)['\"`’]|undefined: ([^\W\d]\w*)")
@@ -97,14 +96,7 @@ def _written(tree: Tree, text: Text, intention: Intention, cursor: int) -> Itera
 
 def _is_bound(tree: Tree, name: str) -> bool:
     """Whether the file declares a name, or imports it in whatever form."""
-    return any(each.declared or _is_imported(each) for each in places(tree, name))
-
-
-def _is_imported(place: Place) -> bool:
-    around = place.node.parent
-    while around is not None and around.type not in _IMPORTING:
-        around = around.parent
-    return around is not None
+    return any(each.declared or is_imported(each) for each in places(tree, name))
 
 
 def _by_star(text: Text, module: str) -> bool:

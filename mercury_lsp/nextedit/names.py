@@ -13,6 +13,8 @@ from mercury_lsp.syntax import Tree
 if TYPE_CHECKING:
     from tree_sitter import Node
 
+_IMPORTS = frozenset("import_statement import_from_statement use_declaration import_declaration import_spec".split())
+
 # plain: a variable, function or type, used or declared; member: behind a dot, or declared in a class; key: of an argument or a field of a
 # literal; shorthand: `{name}`, a key and a variable in one.
 Role = Literal["plain", "member", "key", "shorthand"]
@@ -61,6 +63,14 @@ def role(node: Node) -> Role:
     if is_field(parent, KEYS.get(parent.type), node) or parent.type == "field_designator" or _is_key_of_struct(node):
         return "key"
     return "member" if is_declared_in_class(node) else "plain"
+
+
+def is_imported(place: Place) -> bool:
+    """Whether it stands in an import: as what is brought in, or in the path that leads there."""
+    around = place.node.parent
+    while around is not None and around.type not in _IMPORTS:
+        around = around.parent
+    return around is not None
 
 
 def _is_key_of_struct(node: Node) -> bool:

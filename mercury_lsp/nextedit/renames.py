@@ -12,7 +12,7 @@ from mercury_lsp.nextedit.functions import function_at, keyword_places
 from mercury_lsp.nextedit.kinds import FUNCTION_SCOPED
 from mercury_lsp.nextedit.members import member_places
 from mercury_lsp.nextedit.moment import Intention, Moment, Proposal, Text, undone_tree
-from mercury_lsp.nextedit.names import Place, place_at, places
+from mercury_lsp.nextedit.names import Place, is_imported, place_at, places
 from mercury_lsp.nextedit.scopes import is_own, receiver, scope_of
 from mercury_lsp.nextedit.words import Renamed, renamed
 from mercury_lsp.syntax import Tree
@@ -70,6 +70,8 @@ def _places(tree: Tree, place: Place, name: Renamed, made: Sequence[tuple[int, i
     if not _is_new(tree, name.new, start, end, made):
         return None
     found = [each for each in places(tree, name.old, start, end) if each.role in ("plain", "shorthand")]
+    if tree.language == "python":  # what is imported is another thing of that name
+        found = [each for each in found if not is_imported(each)]
     scopes = [scope_of(each, tree.language) if each.declared else None for each in found]
     inner = [tree.span(other) for other in scopes if other is not None and other != scope]
     again = [each for each, other in zip(found, scopes, strict=True) if other == scope and each.declared]

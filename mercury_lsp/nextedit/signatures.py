@@ -30,12 +30,20 @@ def signatures(moment: Moment) -> Iterator[Proposal]:
         text = moment.text(intention.document)
         tree = moment.tree(text) if text is not None else None
         after = function_at(tree, intention.end) if tree is not None else None
-        if text is None or tree is None or after is None or after.end < intention.start:
+        if text is None or tree is None or after is None or after.end < intention.start or _is_being_typed(moment, text, after):
             continue
         old_tree = undone_tree(moment, text, intention)
         before = function_at(old_tree, intention.start) if old_tree is not None else None
         if before is not None and before.name == after.name and _names(before) != _names(after):
             yield from _followed(moment, intention, text, tree, before, after)
+
+
+def _is_being_typed(moment: Moment, text: Text, function: Listed) -> bool:
+    """Whether the cursor stands where a parameter was taken out or is about to be written."""
+    if text.document != moment.here.document or not function.start < moment.cursor < function.end:
+        return False
+    left, right = text.text[function.start : moment.cursor].rstrip(), text.text[moment.cursor : function.end].lstrip()
+    return left.endswith(("(", ",")) and right.startswith((")", ","))
 
 
 def _names(function: Listed) -> list[str]:

@@ -32,7 +32,10 @@ _SAFE = frozenset(
     "argument_list arguments parenthesized_expression assignment assignment_expression variable_declarator return_statement list tuple"
     " array pair keyword_argument expression_list let_declaration return_expression if_statement while_statement subscript".split()
 )
-_BARE = frozenset({"yield", "named_expression", "yield_expression", "sequence_expression", "generator_expression"})  # want brackets
+# These want brackets wherever they go; a number only before a dot.
+_BARE = frozenset({"yield", "named_expression", "yield_expression", "sequence_expression", "generator_expression", "expression_list"})
+_NUMBERS = frozenset({"integer", "number"})
+_MEMBERS = frozenset({"member_expression", "subscript_expression"})
 _PRIMITIVE = frozenset("byte short int long float double boolean char".split())
 
 
@@ -92,6 +95,8 @@ def _check(names: Names, binding: Binding, value: Node, statement: Node, reads: 
         inside = block is not None and use.start >= statement.end_byte and use.node.end_byte <= block.end_byte
         if not inside or use.node.type == "string_literal":
             raise Refused(f"`{binding.name}` is used where its value cannot go")
+        if value.type in _MEMBERS and _is_called(use.node):
+            raise Refused(f"`{binding.name}` is called, and its value alone would be a method that is called on something")
         _check_types(names, binding, value, use)
     if any(each.type in names.grammar.functions for each in inner(value)) and len(reads) > 1:
         raise Refused(f"`{binding.name}` is a function that is used more than once")
@@ -181,11 +186,21 @@ def _replaced(names: Names, use: Use, value: Node) -> Replace:
         raise Refused(f"`{use.name}` is used inside of a string, where its value cannot go")
     safe = above is not None and above.type in _SAFE and (above.type != "subscript" or field_of(use.node) == "subscript")
     lines = "\n" in text and tree.language == "python" and not (text[0] in "([{" and text[-1] in ")]}")
-    if (value.type not in _ATOMS and not safe) or lines or value.type in _BARE:
+    if (value.type not in _ATOMS and not safe) or lines or value.type in _BARE or _is_cut_off(value, use.node):
         text = f"({text})"
     if use.node.type == "shorthand_property_identifier":
         text = f"{use.name}: {text}"
     return Replace(tree.char(use.node.start_byte), tree.char(use.node.end_byte), text)
+
+
+def _is_called(node: Node) -> bool:
+    return node.parent is not None and node.parent.type == "call_expression" and field_of(node) == "function"
+
+
+def _is_cut_off(value: Node, node: Node) -> bool:
+    """Whether what is read of the variable in the place of `node` would belong to a part of the value only: `3.real`, `a?.b.c`."""
+    read = field_of(node) == "object" or _is_called(node)
+    return read and (value.type in _NUMBERS or any(each.type == "optional_chain" for each in inner(value)))
 
 
 def _removed(names: Names, statement: Node) -> Replace:

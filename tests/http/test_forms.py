@@ -118,12 +118,36 @@ CODE = "import os\n\ndef first():\n    return 1\n\ndef second():\n    x = 2\n   
     [
         ("def second():\n    x = 3\n    return x", CODE.replace("x = 2", "x = 3")),
         ("# ... existing code ...\ndef second():\n    x = 2\n    x += 1\n    return x", CODE.replace("x = 2\n", "x = 2\n    x += 1\n")),
-        ("import os\nimport sys\n// ...\ndef first():\n    return 2\n...\n", None),
+        (
+            "import os\nimport sys\n// ...\ndef first():\n    return 2\n...\n",
+            CODE.replace("import os\n", "import os\nimport sys\n").replace("return 1", "return 2"),
+        ),
+        ("def first():\n    return 2", CODE.replace("return 1", "return 2")),
+        ("def first():\n    return x", CODE.replace("return 1", "return x")),  # a line that another function has, too
+        ("def first():\n    log()\n    # ...\n# ...", CODE.replace("first():\n", "first():\n    log()\n")),
+        ("def second(y):\n    x = 2\n    return x + y", CODE.replace("second()", "second(y)").replace("return x", "return x + y")),
         ("whole = 'new'", "whole = 'new'"),
         ("# ... rest ...\nnowhere_to_be_found()\n# ...", None),
     ],
 )
 def test_a_snippet_takes_the_place_of_the_lines_it_shares(snippet: str, expected: str | None) -> None:
-    if snippet.startswith("import os\nimport sys"):
-        expected = "import os\nimport sys\n\ndef first():\n    return 2\n    return 1\n\ndef second():\n    x = 2\n    return x\n"
     assert applied(CODE, snippet) == expected
+
+
+BRACES = "function f() {\n  return 1;\n}\n\nfunction g(x) {\n  const y = x;\n  return y;\n}\n"
+
+
+@pytest.mark.parametrize(
+    ("snippet", "expected"),
+    [
+        ("function f() {\n  return 2;\n}", BRACES.replace("return 1", "return 2")),
+        ("// ...\nfunction g(x) {\n  return 2;\n}\n", BRACES.replace("  const y = x;\n  return y;", "  return 2;")),
+        ("// ...\nfunction g(x) {\n  const y = x;\n  log(y);\n  // ...\n}\n", BRACES.replace("= x;\n", "= x;\n  log(y);\n")),
+    ],
+)
+def test_a_block_that_is_shown_is_replaced_to_its_end(snippet: str, expected: str) -> None:
+    assert applied(BRACES, snippet) == expected
+
+
+def test_what_may_be_all_of_a_block_or_an_addition_is_not_guessed() -> None:
+    assert applied("class A:\n    x = 1\n\n    def f(self):\n        return 1\n", "class A:\n    x = 1\n    y = 2\n") is None

@@ -166,6 +166,18 @@ def test_the_documentation_of_a_parameter_follows(language: str, before: str, ch
     assert all_following(language, before, change) == before.replace(*change).replace(old, new).replace("return a", "return size")
 
 
+def test_what_is_imported_has_its_name_from_elsewhere() -> None:
+    before = "import lib.command.install as orig\n\n\nclass install(orig.install):\n    pass\n\n\ninstall()\n"
+    change = ("class install", "class setup")
+    assert following("python", before, change) == before.replace(*change).replace("\ninstall()", "\nsetup()")
+
+
+def test_a_parameter_that_is_about_to_be_written_is_not_gone() -> None:
+    texts = ["def f(a, b):\n    pass\n\n\nf(1, 2)\n", "def f(a, ):\n    pass\n\n\nf(1, 2)\n"]
+    assert list(predictions(moment("python", *texts, cursor=len("def f(a, ")))) == []
+    assert [each.kind for each in predictions(moment("python", *texts, cursor=len("def f(a, ):")))] == ["signature"]
+
+
 def test_a_name_that_is_being_typed_is_none() -> None:
     before, now = "def f(count):\n    return count\n", "def f(co):\n    return count\n"
     assert list(predictions(moment("python", before, now, cursor=8))) == []

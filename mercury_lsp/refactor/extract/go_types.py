@@ -161,9 +161,15 @@ def _declared_results(names: Names, function: Node) -> list[str] | None:
     return result_types(names, found[0])
 
 
+_COMMA_OK = frozenset({"index_expression", "type_assertion_expression", "unary_expression"})
+
+
 def gives_one(names: Names, node: Node) -> bool:
-    """Whether an expression surely has one value: a call may have several, where something takes them all."""
+    """Whether an expression surely has one value: a call may have several, where something takes them all; a lookup two."""
     above = node.parent
+    if node.type in _COMMA_OK and above is not None and above.type == "expression_list" and above.named_child_count == 1:
+        left = above.parent.child_by_field_name("left") if above.parent is not None else None
+        return left is None or left.named_child_count == 1
     if node.type != "call_expression" or above is None or above.type not in ("argument_list", "expression_list"):
         return True
     results = _results(names, node, 0)

@@ -66,6 +66,8 @@ NOT_EXTRACTED = {
     "an else if": ("javascript", "function f(a) {\n  if (a) {\n  } else if («a.b») {\n  }\n}\n", "some cases|again"),
     "a copy's method": ("go", "package m\n\nfunc f(a *T) {\n\t«a.b».c()\n}\n", "copy"),
     "several values": ("go", "package m\n\nfunc f(a T) {\n\tg(«a.h(1)»)\n}\n", "more than one value"),
+    "with whether it is there": ("go", "package m\n\nfunc f(a M) {\n\tif v, ok := «a[1]»; ok {\n\t\tg(v)\n\t}\n}\n", "more than one value"),
+    "a type, with whether it is that": ("go", "package m\n\nfunc f(a any) {\n\tv, ok := «a.(T)»\n\tg(v, ok)\n}\n", "more than one value"),
     "an address": ("go", "package m\n\nfunc f(a *T) {\n\tg(&«a.b»)\n}\n", "place"),
     "only known inside": ("go", "package m\n\nfunc f(a *T) {\n\tif b := a.n(); g(«b + 1») {\n\t}\n}\n", "only known"),
 }  # fmt: skip
@@ -78,6 +80,12 @@ INLINED = {
         "python",
         "def f():\n    limit = 3\n    return [i for i in r if i < «limit»], lambda: limit\n",
         "def f():\n    return [i for i in r if i < 3], lambda: 3\n",
+    ),
+    "python: a tuple": ("python", "def f(a):\n    «x» = 1, 2\n    return g(x)\n", "def f(a):\n    return g((1, 2))\n"),
+    "python: a number before a dot": ("python", "def f(a):\n    «x» = 3\n    return x.real\n", "def f(a):\n    return (3).real\n"),
+    "typescript: what is read only if it is there": (
+        "typescript",
+        "function f(a: any) {\n  const «x» = a?.b;\n  return x.c;\n}\n", "function f(a: any) {\n  return (a?.b).c;\n}\n",
     ),
     "python: another name": (
         "python", "def f(a):\n    b = a\n    b.c()\n    return «b»\n", "def f(a):\n    a.c()\n    return a\n",
@@ -116,6 +124,7 @@ NOT_INLINED = {
     "in a loop": ("javascript", "function f(a) {\n  const x = g();\n  while (a) { h(«x»); }\n}\n", "deeper inside"),
     "a format string": ("rust", "fn f() {\n    let x = 1;\n    println!(\"{x}\");\n    g(«x»);\n}\n", "cannot go"),
     "a copy that is changed": ("go", "package m\n\nfunc f(p T) T {\n\t«q» := p\n\tq.a = 1\n\treturn q\n}\n", "is changed"),
+    "a method without its object": ("typescript", "function f(a: any) {\n  const «x» = a.b;\n  return x();\n}\n", "called on something"),
     "nothing": ("python", "def f(a):\n    return a «+» 1\n", "select a variable"),
 }  # fmt: skip
 
