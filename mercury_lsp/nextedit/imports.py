@@ -59,8 +59,11 @@ def imports_gone(moment: Moment) -> Iterator[Proposal]:
     if tree is None or text.path.endswith("__init__.py"):
         return
     there = imports(text)
-    for intention in reversed(moment.made_in(text.document)[-_CAUSES:]):
-        gone = {token for token in tokens(_old_words(text, intention)) if is_name(token)}
+    made = moment.made_in(text.document)[-_CAUSES:]
+    spans = [line_span(text.text, intention.start, intention.end) for intention in made]
+    kept = {token for first, last in spans for token in tokens(text.text[first:last])}  # what was only commented out may come back
+    for intention in reversed(made):
+        gone = {token for token in tokens(_old_words(text, intention)) if is_name(token)} - kept
         for each in there:
             if each.start <= intention.end and intention.start <= each.end:
                 continue

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from mercury_lsp.refactor.changes import Replace
 from mercury_lsp.refactor.extract import go_types, java_types, rust_types
 from mercury_lsp.refactor.extract.go_copies import changes_part
+from mercury_lsp.refactor.extract.semicolons import opening
 from mercury_lsp.refactor.grammars.grammar import around, field_of, inner
 from mercury_lsp.refactor.names import Binding, Names, Use
 from mercury_lsp.refactor.order import check_first, has_effects, is_constant, is_plain, statement_of
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 _ALIASES = frozenset("python javascript typescript tsx java".split())  # a second name for a thing, not a copy of it
+_SCRIPT = frozenset("javascript typescript tsx".split())
 _PURE = frozenset({"go", "java"})  # their operators take plain values and give plain values
 _STATEMENTS = frozenset(
     "expression_statement lexical_declaration variable_declaration short_var_declaration var_declaration local_variable_declaration"
@@ -45,7 +47,7 @@ def inline_variable(names: Names, start: int, end: int) -> tuple[list[Replace], 
     value, statement = _declaration(names, binding)
     reads = [use for use in names.by_binding[binding] if not use.declares]
     _check(names, binding, value, statement, reads)
-    replaces = [_replaced(names, use, value) for use in reads]
+    replaces = [_replaced(names, use, value, statement) for use in reads]
     return [_removed(names, statement), *replaces], binding.name
 
 
@@ -178,7 +180,7 @@ def _check_types(names: Names, binding: Binding, value: Node, use: Use) -> None:
         raise Refused(f"the type of `{binding.name}` is written, and its value alone may have another one")
 
 
-def _replaced(names: Names, use: Use, value: Node) -> Replace:
+def _replaced(names: Names, use: Use, value: Node, statement: Node) -> Replace:
     tree = names.tree
     text = tree.text_of(value)
     above = use.node.parent
@@ -190,7 +192,20 @@ def _replaced(names: Names, use: Use, value: Node) -> Replace:
         text = f"({text})"
     if use.node.type == "shorthand_property_identifier":
         text = f"{use.name}: {text}"
+    if tree.language in _SCRIPT and text.startswith(("(", "[", "`", "/", "+", "-")):
+        text = _separated(names, use, statement) + text
     return Replace(tree.char(use.node.start_byte), tree.char(use.node.end_byte), text)
+
+
+def _separated(names: Names, use: Use, statement: Node) -> str:
+    """What must go before a value that begins its statement, so that the line above does not go on with it."""
+    after = statement_of(use.node, names.grammar)
+    if after is None or after.start_byte != use.node.start_byte:
+        return ""
+    before = after.prev_named_sibling
+    while before is not None and "comment" in before.type:
+        before = before.prev_named_sibling
+    return opening(names.tree, statement if before is not None and before.id == statement.id else after)
 
 
 def _is_called(node: Node) -> bool:

@@ -397,6 +397,12 @@ def test_an_import_that_is_no_longer_used_goes() -> None:
     assert following("rust", "use a::{b, c};\n\nfn f() { b(c); }\n", ("b(c)", "b(1)")) == "use a::b;\n\nfn f() { b(1); }\n"
 
 
+def test_the_import_of_what_was_only_commented_out_stays() -> None:
+    before = "import os\n\n\ndef f():\n    return os.sep\n"
+    assert following("python", before, ("return os.sep", "# return os.sep\n    return 2")) is None
+    assert following("python", before, ("return os.sep", "return 2")) is not None
+
+
 # ------------------------------------------------------------------------------------------------ all of them
 
 

@@ -50,10 +50,14 @@ async def simplify(run: Run) -> Changes:
     region = selected(target)
     _check_within_one(target)
     before = _signatures(target.tree, region.start, region.end)
+    returned = _gives_value(target.tree, region.start, region.end)
 
     def kept(tree: Tree, new: str) -> None:
-        if _signatures(tree, region.start, region.start + len(new)) != before:
+        end = region.start + len(new)
+        if _signatures(tree, region.start, end) != before:
             raise Unfit("the result changes a signature")
+        if returned and not _gives_value(tree, region.start, end):
+            raise Unfit("the result returns nothing any more")
 
     return await rewritten(run, region, _SIMPLIFY, kept=kept)
 
@@ -142,6 +146,18 @@ def _owner(tree: Tree, at: int, kinds: frozenset[str]) -> Node | None:
     while node is not None and node.type not in kinds:
         node = node.parent
     return node
+
+
+def _gives_value(tree: Tree, start: int, end: int) -> bool:
+    """Whether something is returned in a range of characters: by a statement, or as what a short function or a block of Rust is."""
+    first, last = tree.byte(start), tree.byte(end)
+    found = [node for node in inner(tree.root) if first <= node.start_byte and node.end_byte <= last]
+    return any(
+        (node.type in ("return_statement", "return_expression") and node.named_child_count)
+        or node.type in ("arrow_function", "lambda", "lambda_expression")
+        or (tree.language == "rust" and node.is_named and not node.type.endswith(("statement", "declaration", "comment")))
+        for node in found
+    )
 
 
 def _signatures(tree: Tree, start: int, end: int) -> list[str]:

@@ -90,6 +90,11 @@ INLINED = {
     "python: another name": (
         "python", "def f(a):\n    b = a\n    b.c()\n    return «b»\n", "def f(a):\n    a.c()\n    return a\n",
     ),
+    "javascript: without semicolons, where the line above would go on": (
+        "javascript",
+        "function f(a) {\n  let b = g\n  const «x» = [1, 2]\n  x.forEach(h)\n}\n",
+        "function f(a) {\n  let b = g\n  ;[1, 2].forEach(h)\n}\n",
+    ),
     "javascript: short for a property": (
         "javascript",
         "function f(a) {\n  const x = 2;\n  g(a);\n  return { x, y: «x» * 2 };\n}\n",

@@ -224,6 +224,11 @@ def test_simplifying_keeps_signatures() -> None:
     refused("mercury.simplify", before, "signature", engine=Told(rewrite=["def f(a):\n    return a"] * 9))
 
 
+@pytest.mark.parametrize("answer", ["    pass", "    # return a * b", "    a * b\n    return"])
+def test_simplifying_keeps_what_is_returned(answer: str) -> None:
+    refused("mercury.simplify", "def f(a, b):\n    «return a * b»\n", "returns nothing", engine=Told(rewrite=[answer] * 9))
+
+
 def test_a_model_that_changes_nothing_is_no_error_of_the_user() -> None:
     refused("mercury.simplify", "«x = 1»\n", "nothing to change")
 
