@@ -48,7 +48,7 @@ def test_memory(client: Process) -> None:
     """Its peak; where it stands in /proc."""
     status = Path(f"/proc/{client.child.pid}/status").read_text()
     (peak,) = (int(line.split()[1]) * 1024 for line in status.splitlines() if line.startswith("VmHWM"))
-    assert peak < 900 * MIB
+    assert peak < 900 * MIB, status
 
 
 def test_idle(client: Process) -> None:
