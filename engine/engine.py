@@ -6,7 +6,7 @@ import itertools
 import math
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import msgspec
 import torch
@@ -42,6 +42,8 @@ _MOST_TOKENS = 256
 _KEEP = 2.0
 # How much the last decoding weighs in what a forward is expected to take.
 _NEWEST = 0.2
+# Characters of a known draft within which its first token is looked for.
+_LONGEST_WORD = 24
 
 
 class LocalEngine:
@@ -194,8 +196,15 @@ class LocalEngine:
             line_ends=(lambda index: False) if request.multiline else self.tokenizer.has_newline,
             text_ends=(lambda ids: False) if dedent is None else lambda ids: ended(self.tokenizer.decode(ids), dedent) is not None,
             verify=request.verify,
-            not_first=[self.tokenizer.encode(text)[0] for text in request.unlike if text],
+            not_first=sorted({index for text in request.unlike for index in self._beginnings(text)}),
         )
+
+    def _beginnings(self, text: str) -> Iterator[int]:
+        """Ids that a draft of this text may begin with: a word can be written in more tokens than it needs."""
+        for length in range(1, min(len(text), _LONGEST_WORD) + 1):
+            ids = self.tokenizer.encode(text[:length])
+            if len(ids) == 1:
+                yield ids[0]
 
     def _draft(self, decoded: Decoded, request: InfillRequest, prefill_tokens: int, started: float) -> Draft:
         text = self.tokenizer.decode(decoded.ids)

@@ -41,7 +41,7 @@ def test_sixteen_clients_at_once_each_get_the_answer_they_would_get_alone(url: s
     together = asyncio.run(ask(range(16)))
     alone = [asyncio.run(ask(range(number, number + 1)))[0] for number in range(0, 16, 5)]
     assert together[::5] == alone
-    assert together[0] == "a + b" and len(set(together)) > 3
+    assert all(together) and len(set(together)) > 3
 
 
 def test_answers_fit_their_schemas(url: str) -> None:

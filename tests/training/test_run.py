@@ -63,7 +63,7 @@ def test_the_loss_falls_and_the_engine_reads_the_adapter(files: Path, tmp_path: 
         early, late = (sum(line[loss] for line in part) / len(part) for part in (seen[:10], seen[-10:]))
         assert late < early - 0.5, loss
     adapter = Adapter(out)
-    assert adapter.layout.related_id == 5 and adapter.layout.context == 512 and adapter.layout.block == 8
+    assert adapter.layout.related_id == 5 and adapter.layout.context == 1024 and adapter.layout.block == 8
     assert adapter.delta(0, "qkv").shape == (64, 32) and adapter.special.shape == (17, 32)
     assert all(value.dtype == torch.bfloat16 for value in read_adapter(out).values())
 
