@@ -13,7 +13,7 @@ run: .venv/.stamp-run
 	$(BIN)/mercury-lsp complete $(EXAMPLE)
 
 # Training has a process of its own: at the end of one with all the rest, what torch compiled there crashed twice (2026-11-30); by itself, or with
-# any half of the rest, it never did.
+# parts of the rest, it never did.
 test: .venv/.stamp-dev
 	$(BIN)/mercury-lsp pull
 	$(BIN)/python -m pytest -q tests/training
