@@ -39,7 +39,7 @@ _CACHE_SLOTS = 3
 # Tokens a draft may have at most, beyond the layout's own share for the middle.
 _MOST_TOKENS = 256
 # Logits by which a rewriting leans towards leaving text as it is.
-_KEEP = 2.0
+KEEP = 2.0
 # How much the last decoding weighs in what a forward is expected to take.
 _NEWEST = 0.2
 # Characters of a known draft within which its first token is looked for.
@@ -110,7 +110,7 @@ class LocalEngine:
         missing = len(ids) - 1 - len(slot.ids)
         most = self.layout.context + _MOST_TOKENS - len(ids)
         limits = Limits(tokens=most, line_ends=lambda index: False, text_ends=lambda ids: False, verify=True)
-        sources = [Follow([*self.tokenizer.encode(request.region), self.layout.end_id], _KEEP)]
+        sources = [Follow([*self.tokenizer.encode(request.region), self.layout.end_id], KEEP)]
         decoded = decode(self.decoder, slot, ids, limits, _interruption(request, stop), sources)
         return self._rewritten(decoded, request, missing, started)
 

@@ -16,7 +16,7 @@ from engine.cache import CacheSlot
 from engine.checkpoints.catalog import find
 from engine.checkpoints.load import Checkpoint, load_checkpoint
 from engine.decode import Decoder, Limits, Source
-from engine.engine import compute_dtype, default_threads
+from engine.engine import KEEP, compute_dtype, default_threads
 from engine.follow import Follow
 from engine.layout import chat_ids, infill_ids, rewrite_ids
 from engine.serving.choice import Chooser, Pick
@@ -48,8 +48,6 @@ _USUAL_ANSWER = 1024
 _REWRITING_BEYOND = 256
 # Characters a token at most, on average, for a text to be worth counting: runs of spaces are long tokens.
 _CHARS_A_TOKEN = 16
-# Logits by which a rewriting leans towards leaving text as it is, as `engine.engine` has it.
-_KEEP = 2.0
 # Share of the layout's context for a region, and the characters of a token of code, with which a region is cut before it is refused.
 _REGION_SHARE, _CHARS_OF_CODE = 3 / 8, 2.5
 
@@ -176,7 +174,7 @@ class LocalService:
     def _sources(self, work: Work) -> list[Source]:
         if not isinstance(work.task, RewriteRequest):
             return []
-        return [Follow([*self._tokenizer.encode(work.task.region), self._layout.end_id], _KEEP)]
+        return [Follow([*self._tokenizer.encode(work.task.region), self._layout.end_id], KEEP)]
 
     def _line_ends(self, work: Work) -> Callable[[int], bool]:
         """Where nothing is drafted beyond the first line break, since nothing beyond it is sent."""

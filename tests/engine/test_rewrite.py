@@ -27,7 +27,7 @@ def test_it_ends_by_itself_and_the_cache_changes_nothing(engine: LocalEngine) ->
 
 
 def test_text_that_stays_is_read_in_bulk(engine: LocalEngine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine_module, "_KEEP", 1000.0)
+    monkeypatch.setattr(engine_module, "KEEP", 1000.0)
     kept = engine.rewrite(REQUEST, StopFlag())
     assert kept.text == REQUEST.region and kept.forwards <= 2 < kept.tokens
 
