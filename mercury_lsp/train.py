@@ -22,6 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--run", type=Path, help="the run's folder; a run that is there is taken up (default: beside --out)")
     parser.add_argument("--out", type=Path, required=True, help="the adapter to write (or, with --evaluate, to read)")
     parser.add_argument("--from-run", type=Path, help="start from another run's state")
+    parser.add_argument("--from-adapter", type=_file, help="start from an adapter's weights, with a fresh optimiser")
     parser.add_argument("--name", default="quicksilver-135m", help="the adapter's name")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--steps", type=int, help="the step to stop at (default: until stopped)")
@@ -67,6 +68,7 @@ def run(args: argparse.Namespace) -> int:
                 chat=args.chat,
                 held_out=tuple(args.held_out),
                 from_run=args.from_run,
+                from_adapter=args.from_adapter,
                 name=args.name,
                 seed=args.seed,
                 steps=args.steps,

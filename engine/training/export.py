@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 import torch
+from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
@@ -45,3 +46,9 @@ def export_adapter(
 def read_adapter(path: Path) -> dict[str, Tensor]:
     """The tensors of an adapter, by name."""
     return load_file(path)
+
+
+def positions_seen(path: Path) -> int:
+    """How many positions an adapter was trained on, by its metadata; 0 where that says nothing."""
+    with safe_open(path, "pt") as opened:
+        return int((opened.metadata() or {}).get("positions_seen", "0"))

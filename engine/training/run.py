@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 import torch
 from msgspec.structs import replace
+from torch import Tensor
 
 from engine.api import SettingInvalid
 from engine.config import ChatIds, EditIds, InfillLayout
@@ -18,7 +19,7 @@ from engine.training.blocks import NoiseRules, Row
 from engine.training.corpus import Corpus, read_corpus
 from engine.training.data import Rows
 from engine.training.evaluate import Report, evaluate
-from engine.training.export import export_adapter, read_adapter
+from engine.training.export import export_adapter, positions_seen, read_adapter
 from engine.training.infill import InfillRows, RowRules
 from engine.training.loop import STATE, RunRules, StepMetrics, Stop, train
 from engine.training.mixture import Sources, mixed_rows
@@ -62,6 +63,7 @@ class TrainSettings:
     chat: Path | None = None
     held_out: tuple[Path, ...] = ()
     from_run: Path | None = None
+    from_adapter: Path | None = None  # its weights under a fresh optimiser
     name: str = "quicksilver-135m"
     seed: int = 0
     steps: int | None = None
@@ -99,12 +101,15 @@ class Run:
 
     @cached_property
     def trainer(self) -> Trainer:
-        """The trainer, taken up where the folder or `from_run` left it."""
+        """The trainer, taken up where the folder or `from_run` left it, or begun with the weights of `from_adapter`."""
         settings = self.settings
         settings.folder.mkdir(parents=True, exist_ok=True)
         own, other = settings.folder / STATE, settings.from_run and settings.from_run / STATE
         state = own if own.exists() else other
-        trainer = Trainer(self._objective, fresh_adapter(self._base, settings.seed), OptimiserRules(peak=settings.rate))
+        weights, seen = fresh_adapter(self._base, settings.seed), 0
+        if state is None and settings.from_adapter:
+            weights, seen = _same_shapes(settings.from_adapter, weights), positions_seen(settings.from_adapter)
+        trainer = Trainer(self._objective, weights, OptimiserRules(peak=settings.rate), positions=seen)
         if state:
             trainer.load(state)
         if settings.decay_steps:
@@ -158,6 +163,14 @@ class Run:
         rules = RowRules(contexts=((256, 1.0),), with_related=0.0)
         rows = Rows([(1.0, InfillRows(corpus, self._tokenizer, self._layout, rules))], _EVALUATION_SEED)
         return list(rows.several(_EVALUATION_STEP, settings.evaluation_rows))
+
+
+def _same_shapes(path: Path, fresh: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """An adapter's tensors. Raises `SettingInvalid` where they are not those that `fresh` would train."""
+    weights = read_adapter(path)
+    if {name: value.shape for name, value in weights.items()} != {name: value.shape for name, value in fresh.items()}:
+        raise SettingInvalid(f"{path} is no adapter of this base and rank; name the base that it was trained on with --base")
+    return weights
 
 
 def _decay_start(folder: Path, step: int) -> int:

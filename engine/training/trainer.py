@@ -43,9 +43,9 @@ class OptimiserRules:
 class Trainer:
     """Masters, their copies in the base's dtype, their running mean, and the optimiser."""
 
-    def __init__(self, objective: Objective, adapter: Mapping[str, Tensor], rules: OptimiserRules) -> None:
+    def __init__(self, objective: Objective, adapter: Mapping[str, Tensor], rules: OptimiserRules, positions: int = 0) -> None:
         self.objective, self.rules = objective, rules
-        self.step_number = self.positions = 0
+        self.step_number, self.positions = 0, positions
         self.device, dtype = objective.base.norm.device, objective.base.norm.dtype
         self.names = adapter_names(objective.base.shape)
         self.masters = [adapter[name].detach().float().clone().to(self.device).requires_grad_() for name in self.names]

@@ -10,12 +10,13 @@ from pathlib import Path
 
 import pytest
 import torch
+from safetensors.torch import save_file
 from tiny import base, write_corpus, write_gguf
 
 from engine.checkpoints.adapter import Adapter
 from engine.training.base import adapter_names, fresh_adapter
 from engine.training.base_file import read_base
-from engine.training.export import read_adapter
+from engine.training.export import positions_seen, read_adapter
 from engine.training.loop import METRICS, STATE
 from engine.training.trainer import OptimiserRules, Trainer
 from mercury_lsp import train
@@ -101,6 +102,22 @@ def test_a_decay_goes_on_from_another_run_and_leaves_it_alone(files: Path, tmp_p
     assert [line["step"] for line in metrics(released)] == [3, 4, 5, 6]
     assert metrics(released)[-1]["rate"] < metrics(released)[0]["rate"]
     assert (tmp_path / "first.run" / STATE).read_bytes() == state
+
+
+def test_an_adapters_weights_are_gone_on_from_without_its_state(files: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    first, second = tmp_path / "first.safetensors", tmp_path / "second.safetensors"
+    assert train_command(files, first, "--steps", "2", "--last") == 0
+    assert train_command(files, second, "--from-adapter", str(first), "--steps", "0", "--last") == 0
+    one, two = read_adapter(first), read_adapter(second)
+    assert all(torch.equal(one[name], two[name]) for name in one)
+    assert train_command(files, second, "--from-adapter", str(first), "--steps", "1", "--last") == 0
+    three = read_adapter(second)
+    assert not all(torch.equal(one[name], three[name]) for name in one)
+    assert metrics(second)[0]["step"] == 1 and positions_seen(second) > positions_seen(first) > 0
+    cut = tmp_path / "cut.safetensors"
+    save_file({name: value for name, value in one.items() if name != "special"}, cut)
+    assert train_command(files, tmp_path / "third.safetensors", "--from-adapter", str(cut)) == 1
+    assert "no adapter of this base" in capsys.readouterr().err
 
 
 def test_it_evaluates_what_never_trained(files: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
