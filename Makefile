@@ -6,7 +6,7 @@ EXAMPLE := examples/inventory.py:33:9
 
 NPM := PATH="$(CURDIR)/$(BIN):$$PATH" npm
 
-.PHONY: bench-keystroke bench-peers run test test-cluster test-editors check wheel vsix kernels clean bench-editors bench-next-edit bench-quality bench-serving fit-confidence
+.PHONY: bench-keystroke bench-peers run test test-cluster test-editors check wheel vsix kernels clean bench-editors bench-next-edit bench-quality bench-schemas bench-serving fit-confidence
 
 run: .venv/.stamp-run
 	$(BIN)/mercury-lsp pull
@@ -78,6 +78,12 @@ bench-peers: .venv-peers/.stamp
 bench-serving: .venv/.stamp-dev
 	$(BIN)/mercury-lsp pull
 	$(BIN)/python -m benchmarks.bench_serving $(if $(ONLY),--only $(ONLY)) $(if $(REQUESTS),--requests $(REQUESTS))
+
+# make bench-schemas [COUNT=1000] [FIRST=0] [SECONDS_AT_MOST=500]: random schemas, an answer each, held to its schema. Half an hour; it can be done in parts.
+bench-schemas: .venv/.stamp-dev
+	$(BIN)/mercury-lsp pull
+	$(BIN)/python -m benchmarks.bench_schemas $(if $(COUNT),--count $(COUNT)) $(if $(FIRST),--first $(FIRST)) \
+		$(if $(SECONDS_AT_MOST),--seconds $(SECONDS_AT_MOST))
 
 # From a key to visible ghost text in Neovim and VS Code: eight minutes.
 bench-editors: .venv/.stamp-editors vsix

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 import jsonschema
 import openai
 import pytest
-import schemas
 from servers import serving
 
+from benchmarks.random_schemas import random_schema
 from engine.api import EngineConfig
 from engine.serving.local import LocalService
 
@@ -47,7 +47,7 @@ def test_sixteen_clients_at_once_each_get_the_answer_they_would_get_alone(url: s
 def test_answers_fit_their_schemas(url: str) -> None:
     client = openai.OpenAI(base_url=f"{url}/v1", api_key="none", max_retries=0)
     for seed in range(1000, 1012):
-        schema = schemas.random_schema(seed)
+        schema = random_schema(seed)
         form = {"type": "json_schema", "json_schema": {"name": "answer", "schema": schema, "strict": True}}
         ask = [{"role": "user", "content": "Make up an example."}]
         choice = client.chat.completions.create(model="m", messages=ask, response_format=form, max_tokens=300).choices[0]

@@ -9,10 +9,10 @@ from typing import Any
 import jsonschema
 import openai
 import pytest
-import schemas
 import tiny_service
 from servers import serving
 
+from benchmarks.random_schemas import random_schema
 from engine.serving.calls import CallReader, written
 
 ASK = [{"role": "user", "content": "x"}]
@@ -46,7 +46,7 @@ def structured(client: openai.OpenAI, schema: dict[str, Any], **more: Any) -> An
 
 @pytest.mark.parametrize("seed", range(60))
 def test_every_answer_is_valid_and_whole(client: openai.OpenAI, seed: int) -> None:
-    schema = schemas.random_schema(seed)
+    schema = random_schema(seed)
     choice = structured(client, schema, max_tokens=600, temperature=seed % 3 * 0.7, seed=seed)
     assert choice.finish_reason == "stop", choice.message.content
     jsonschema.validate(json.loads(choice.message.content), schema, cls=jsonschema.Draft202012Validator)

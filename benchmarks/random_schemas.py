@@ -8,19 +8,30 @@ from typing import Any
 
 _WORDS = ("name", "size", "colour", "id", "count", "title", "tags", "price", "owner", "state")
 _FORMATS = ("date", "time", "date-time", "uuid", "ipv4", "email")
+_SHARED = ("shape", "part")
 _PATTERNS = ("^[a-z]{2,5}$", "^\\d{3}-\\d{2}$", "^(yes|no)$", "^[A-Z][a-z]*$")
 
 
 def random_schema(seed: int) -> dict[str, Any]:
-    """An object at the top, as structured output has it."""
-    return _object(random.Random(seed), 3)
+    """An object at the top, as structured output has it; in every third one with definitions that values refer to."""
+    rng = random.Random(seed)
+    schema = _object(rng, 3)
+    return schema | {"$defs": {name: _any(rng, 1) for name in _SHARED}} if seed % 3 == 0 and _referred(schema, rng) else schema
 
 
 def _any(rng: random.Random, depth: int) -> dict[str, Any]:
     kinds: list[Callable[[random.Random, int], dict[str, Any]]] = [_string, _number, _enum, _const, _simple]
     if depth > 0:
-        kinds += [_object, _array, _union, _reference]
+        kinds += [_object, _array, _tuple, _map, _union, _both, _nullable]
     return rng.choice(kinds)(rng, depth)
+
+
+def _referred(schema: dict[str, Any], rng: random.Random) -> bool:
+    """Put references in the place of some of an object's values."""
+    names = [name for name in schema["properties"] if rng.random() < 0.5]
+    for name in names:
+        schema["properties"][name] = {"$ref": f"#/$defs/{rng.choice(_SHARED)}"}
+    return bool(names)
 
 
 def _object(rng: random.Random, depth: int) -> dict[str, Any]:
@@ -52,7 +63,13 @@ def _string(rng: random.Random, depth: int) -> dict[str, Any]:
 def _number(rng: random.Random, depth: int) -> dict[str, Any]:
     low = rng.randint(-50, 50)
     kind = rng.choice(["integer", "number"])
-    bounds = {"minimum": low, "maximum": low + rng.randint(0, 100)} if rng.random() < 0.6 else {}
+    bounds: dict[str, int] = {}
+    if rng.random() < 0.6:
+        bounds = {"minimum": low, "maximum": low + rng.randint(0, 100)}
+    elif rng.random() < 0.3:
+        bounds = {"exclusiveMinimum": low, "exclusiveMaximum": low + rng.randint(2, 100)}
+    elif kind == "integer" and rng.random() < 0.3:
+        bounds = {"multipleOf": rng.randint(1, 9)}
     return {"type": kind, **bounds}
 
 
@@ -72,6 +89,25 @@ def _union(rng: random.Random, depth: int) -> dict[str, Any]:
     return {"anyOf": [_any(rng, depth - 1) for _ in range(rng.randint(1, 3))]}
 
 
-def _reference(rng: random.Random, depth: int) -> dict[str, Any]:
-    """A nullable value, in the other way to write one."""
+def _nullable(rng: random.Random, depth: int) -> dict[str, Any]:
     return {"type": [rng.choice(["string", "integer", "boolean"]), "null"]}
+
+
+def _tuple(rng: random.Random, depth: int) -> dict[str, Any]:
+    """A list whose places have schemas of their own."""
+    places = [_any(rng, depth - 1) for _ in range(rng.randint(1, 3))]
+    return {"type": "array", "prefixItems": places, "items": False, "minItems": rng.randint(0, len(places))}
+
+
+def _map(rng: random.Random, depth: int) -> dict[str, Any]:
+    """Names that nobody knows before, within a pattern or not."""
+    values = _any(rng, depth - 1)
+    if rng.random() < 0.5:
+        return {"type": "object", "patternProperties": {"^[a-z]{1,3}$": values}, "additionalProperties": False}
+    return {"type": "object", "additionalProperties": values}
+
+
+def _both(rng: random.Random, depth: int) -> dict[str, Any]:
+    """Two schemas that hold at once."""
+    low = rng.randint(0, 50)
+    return {"allOf": [{"type": "integer", "minimum": low}, {"maximum": low + rng.randint(0, 50)}]}
