@@ -24,7 +24,7 @@ import msgspec
 
 from benchmarks.figures import range_of
 from benchmarks.held_out import Stretch
-from engine.api import ChatRequest, Draft, Engine, EngineConfig, InfillRequest, RewriteRequest, StopFlag, unheard
+from engine.api import Canvas, ChatRequest, Draft, Engine, EngineConfig, InfillRequest, RewriteRequest, StopFlag, unheard
 from mercury_lsp import utf16
 from mercury_lsp.ask import InlineCompletionAsk
 from mercury_lsp.lines import Lines
@@ -220,8 +220,8 @@ class _Remembering:
             self._drafts[hole] = self._engine.infill(request, stop)
         return self._drafts[hole]
 
-    def rewrite(self, request: RewriteRequest, stop: StopFlag) -> Draft:
-        return self._engine.rewrite(request, stop)
+    def rewrite(self, request: RewriteRequest, stop: StopFlag, heard: Callable[[Canvas], None] = unheard) -> Draft:
+        return self._engine.rewrite(request, stop, heard)
 
     def chat(self, request: ChatRequest, stop: StopFlag, heard: Callable[[str], None] = unheard) -> Draft:
         return self._engine.chat(request, stop, heard)

@@ -170,6 +170,13 @@ class Piece(msgspec.Struct, frozen=True):
     word: float  # the same, and that no word goes on after it
 
 
+class Canvas(msgspec.Struct, frozen=True):
+    """A text while it is written: what will not change any more, and what stands behind that as a draft."""
+
+    settled: str
+    draft: str = ""
+
+
 class Draft(msgspec.Struct, frozen=True, kw_only=True):
     """What the engine yields. `text` is valid as it stands, however the decoding ended."""
 
@@ -185,7 +192,7 @@ class Draft(msgspec.Struct, frozen=True, kw_only=True):
     pieces: tuple[Piece, ...] = ()  # none from an engine that says nothing of its tokens
 
 
-def unheard(text: str) -> None:
+def unheard(said: str | Canvas) -> None:
     """Tells nobody."""
 
 
@@ -201,9 +208,10 @@ class Engine(Protocol):
         """
         ...
 
-    def rewrite(self, request: RewriteRequest, stop: StopFlag) -> Draft:
+    def rewrite(self, request: RewriteRequest, stop: StopFlag, heard: Callable[[Canvas], None] = unheard) -> Draft:
         """The region's new text; the region itself where nothing is to change. `ended` is "end" where the text is whole.
 
+        `heard` is told how far it is, on the engine's thread.
         Raises `RequestInvalid` where the model cannot rewrite, or not so much at once.
         """
         ...

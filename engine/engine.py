@@ -6,13 +6,14 @@ import itertools
 import math
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 import torch
 
 from engine import confidence
 from engine.api import (
+    Canvas,
     ChatRequest,
     Draft,
     EngineConfig,
@@ -99,9 +100,10 @@ class LocalEngine:
         return [Follow(self.tokenizer.encode(text[len(written) :]))]
 
     @torch.inference_mode()
-    def rewrite(self, request: RewriteRequest, stop: StopFlag) -> Draft:
+    def rewrite(self, request: RewriteRequest, stop: StopFlag, heard: Callable[[Canvas], None] = unheard) -> Draft:
         """The region's new text, the region itself where nothing is to change. `ended` is "end" where the text is whole.
 
+        `heard` is told how far it is, with what of the region stands behind that as the next draft.
         Raises `RequestInvalid` where the model knows no rewriting, or the region is too long for it.
         """
         started = time.perf_counter()
@@ -110,8 +112,9 @@ class LocalEngine:
         missing = len(ids) - 1 - len(slot.ids)
         most = self.layout.context + _MOST_TOKENS - len(ids)
         limits = Limits(tokens=most, line_ends=lambda index: False, text_ends=lambda ids: False, verify=True)
-        sources = [Follow([*self.tokenizer.encode(request.region), self.layout.end_id], KEEP)]
-        decoded = decode(self.decoder, slot, ids, limits, _interruption(request, stop), sources)
+        follow = Follow([*self.tokenizer.encode(request.region), self.layout.end_id], KEEP)
+        listener = Listener(lambda ids: heard(self._canvas(ids, follow.draft(len(request.region))[0])))
+        decoded = decode(self.decoder, slot, ids, limits, _interruption(request, stop), [follow, listener])
         return self._rewritten(decoded, request, missing, started)
 
     @torch.inference_mode()
@@ -152,6 +155,10 @@ class LocalEngine:
             instruction=request.instruction,
             related=request.related,
         )
+
+    def _canvas(self, ids: Sequence[int], draft: Sequence[int]) -> Canvas:
+        settled = self.tokenizer.decode(ids)
+        return Canvas(settled, self.tokenizer.decode([*ids, *draft])[len(settled) :])
 
     def _rewritten(self, decoded: Decoded, request: RewriteRequest, prefill_tokens: int, started: float) -> Draft:
         unchanged = decoded.ids == [self.layout.end_id]

@@ -6,7 +6,7 @@ import logging
 import time
 from collections.abc import Callable
 
-from engine.api import ChatRequest, Draft, Engine, EngineUnavailable, InfillRequest, ModelError, RewriteRequest, StopFlag, unheard
+from engine.api import Canvas, ChatRequest, Draft, Engine, EngineUnavailable, InfillRequest, ModelError, RewriteRequest, StopFlag, unheard
 
 _log = logging.getLogger(__name__)
 
@@ -27,8 +27,8 @@ class FallbackEngine:
         """Raises `EngineUnavailable` where neither can be had."""
         return self._from_either(lambda engine: engine.infill(request, stop))
 
-    def rewrite(self, request: RewriteRequest, stop: StopFlag) -> Draft:
-        return self._from_either(lambda engine: engine.rewrite(request, stop))
+    def rewrite(self, request: RewriteRequest, stop: StopFlag, heard: Callable[[Canvas], None] = unheard) -> Draft:
+        return self._from_either(lambda engine: engine.rewrite(request, stop, heard))
 
     def chat(self, request: ChatRequest, stop: StopFlag, heard: Callable[[str], None] = unheard) -> Draft:
         return self._from_either(lambda engine: engine.chat(request, stop, heard))

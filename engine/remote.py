@@ -18,6 +18,7 @@ import msgspec
 
 from engine import confidence
 from engine.api import (
+    Canvas,
     ChatRequest,
     Draft,
     EngineUnavailable,
@@ -118,8 +119,11 @@ class RemoteEngine:
             return draft
         return msgspec.structs.replace(draft, pieces=choice.pieces, confidence=confidence.confidence(text, choice.pieces))
 
-    def rewrite(self, request: RewriteRequest, stop: StopFlag) -> Draft:
-        """Raises `RequestInvalid` where the server is not ours: others fill holes only, or cannot be told of an instruction."""
+    def rewrite(self, request: RewriteRequest, stop: StopFlag, heard: Callable[[Canvas], None] = unheard) -> Draft:
+        """`heard` is told nothing: the answer comes whole.
+
+        Raises `RequestInvalid` where the server is not ours: others fill holes only, or cannot be told of an instruction.
+        """
         started = time.monotonic()
         if not self._is_ours():
             raise RequestInvalid(f"the engine at {self.name} fills holes only, it cannot rewrite text")

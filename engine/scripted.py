@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from engine.api import ChatRequest, Draft, InfillRequest, RewriteRequest, SettingInvalid, StopFlag, unheard
+from engine.api import Canvas, ChatRequest, Draft, InfillRequest, RewriteRequest, SettingInvalid, StopFlag, unheard
 
 
 class ScriptedEngine:
@@ -33,8 +33,13 @@ class ScriptedEngine:
         """A request for something else than what is known is no new one: the script has no more for it."""
         return self._draft("" if request.unlike else self._take(""))
 
-    def rewrite(self, request: RewriteRequest, stop: StopFlag) -> Draft:
-        return self._draft(self._take(request.region))
+    def rewrite(self, request: RewriteRequest, stop: StopFlag, heard: Callable[[Canvas], None] = unheard) -> Draft:
+        """Heard line by line."""
+        text = self._take(request.region)
+        lines = text.split("\n")
+        for row in range(1, len(lines)):
+            heard(Canvas("\n".join(lines[:row])))
+        return self._draft(text)
 
     def chat(self, request: ChatRequest, stop: StopFlag, heard: Callable[[str], None] = unheard) -> Draft:
         """Heard line by line."""

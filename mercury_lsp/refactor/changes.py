@@ -10,6 +10,8 @@ import msgspec
 from mercury_lsp import utf16
 from mercury_lsp.session import Snapshot
 
+_NOTE = "mercury"  # the one annotation that all changes share
+
 
 class Replace(msgspec.Struct, frozen=True):
     """`text` in place of the characters `start`…`end`."""
@@ -43,21 +45,34 @@ def applied(text: str, replaces: Sequence[Replace]) -> str:
     return "".join([*parts, text[at:]])
 
 
-def workspace_edit(snapshot: Snapshot, changes: Changes, *, versioned: bool) -> dict[str, Any]:
-    """A `WorkspaceEdit`. Without `versioned` (the client knows no `documentChanges`) it says less, and can make no file."""
+def size(text: str, changes: Changes) -> int:
+    """How many lines of `text` change or come to be; of each change the old or the new ones, whichever are more."""
+    pairs = [(text[each.start : each.end], each.text) for each in changes.replaces]
+    made = changes.created.text if changes.created is not None else ""
+    return sum(max(old.count("\n"), new.count("\n")) + 1 for old, new in pairs) + made.count("\n")
+
+
+def workspace_edit(snapshot: Snapshot, changes: Changes, *, versioned: bool, confirm: str = "") -> dict[str, Any]:
+    """A `WorkspaceEdit`. Without `versioned` (the client knows no `documentChanges`) it says less, and can make no file.
+
+    `confirm`, of a client that knows annotations: what the user is shown the changes as, to be confirmed before they are made.
+    """
     ordered = sorted(enumerate(changes.replaces), key=lambda pair: (pair[1].start, pair[1].end, pair[0]))
     edits = [{"range": protocol_range(snapshot, each.start, each.end), "newText": each.text} for _, each in ordered]
     if not versioned:
         return {"changes": {snapshot.uri: edits}}
     documents: list[dict[str, Any]] = []
+    note = {"annotationId": _NOTE} if confirm else {}
     if edits:
-        documents.append({"textDocument": {"uri": snapshot.uri, "version": snapshot.version}, "edits": edits})
+        noted = [{**edit, **note} for edit in edits]
+        documents.append({"textDocument": {"uri": snapshot.uri, "version": snapshot.version}, "edits": noted})
     if (made := changes.created) is not None:
         start = {"line": 0, "character": 0}
-        documents.append({"kind": "create", "uri": made.uri, "options": {"overwrite": False, "ignoreIfExists": False}})
-        documents.append(
-            {"textDocument": {"uri": made.uri, "version": None}, "edits": [{"range": {"start": start, "end": start}, "newText": made.text}]}
-        )
+        documents.append({"kind": "create", "uri": made.uri, "options": {"overwrite": False, "ignoreIfExists": False}, **note})
+        whole = {"range": {"start": start, "end": start}, "newText": made.text, **note}
+        documents.append({"textDocument": {"uri": made.uri, "version": None}, "edits": [whole]})
+    if confirm:
+        return {"documentChanges": documents, "changeAnnotations": {_NOTE: {"label": confirm, "needsConfirmation": True}}}
     return {"documentChanges": documents}
 
 

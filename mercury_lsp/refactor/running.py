@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from lsprotocol import types
 
-from engine.api import ChatRequest, Draft, Engine, InfillRequest, MercuryError, PromptTooLong, Related, RewriteRequest, StopFlag
+from engine.api import Canvas, ChatRequest, Draft, Engine, InfillRequest, MercuryError, PromptTooLong, Related, RewriteRequest, StopFlag
 from mercury_lsp.context import shown_path
 from mercury_lsp.refactor.arguments import Arguments
+from mercury_lsp.refactor.canvas import CanvasView
 from mercury_lsp.refactor.refused import Refused
 from mercury_lsp.refactor.target import Target
 from mercury_lsp.uris import path_of
@@ -38,6 +39,7 @@ class Run:
     def __init__(self, ls: MercuryServer, target: Target, arguments: Arguments) -> None:
         self.target, self.arguments = target, arguments
         self.report: Callable[[str], None] = lambda message: None  # tells the user how far it is
+        self.canvas = CanvasView(ls, target.snapshot)
         self._ls = ls
         self._key = f"command {next(_numbers)}"
 
@@ -57,17 +59,18 @@ class Run:
     async def infill(self, request: InfillRequest) -> Draft:
         return await self._asked(lambda engine, stop: engine.infill(request, stop))
 
-    async def rewrite(self, request: RewriteRequest) -> Draft:
-        return await self._asked(lambda engine, stop: engine.rewrite(request, stop))
+    async def rewrite(self, request: RewriteRequest, start: int, end: int) -> Draft:
+        """The region is the document's characters `start`…`end`: there the user sees it being written."""
+
+        def shown(canvas: Canvas) -> None:
+            self.canvas.show(canvas, start, end)
+
+        told = _on_loop(shown)
+        return await self._asked(lambda engine, stop: engine.rewrite(request, stop, told))
 
     async def chat(self, request: ChatRequest, heard: Callable[[str], None]) -> Draft:
         """`heard` is called on the event loop."""
-        loop = asyncio.get_running_loop()
-
-        def told(text: str) -> None:
-            with contextlib.suppress(RuntimeError):  # the loop is gone
-                loop.call_soon_threadsafe(heard, text)
-
+        told = _on_loop(heard)
         return await self._asked(lambda engine, stop: engine.chat(request, stop, told))
 
     async def quickly(self, request: InfillRequest) -> Draft | None:
@@ -89,6 +92,17 @@ class Run:
         return draft
 
 
+def _on_loop(heard: Callable[[T], None]) -> Callable[[T], None]:
+    """`heard` for who calls from another thread."""
+    loop = asyncio.get_running_loop()
+
+    def told(said: T) -> None:
+        with contextlib.suppress(RuntimeError):  # the loop is gone
+            loop.call_soon_threadsafe(heard, said)
+
+    return told
+
+
 async def with_progress(ls: MercuryServer, run: Run, title: str, token: str | int | None, work: Coroutine[Any, Any, T]) -> T:
     """Await `work` with a bar that can be cancelled: the client's own, or one that it makes for us. Raises `Refused` when cancelled."""
     task = asyncio.ensure_future(work)
@@ -104,6 +118,7 @@ async def with_progress(ls: MercuryServer, run: Run, title: str, token: str | in
     finally:
         task.cancel()  # where the request was cancelled
         run.report = lambda message: None
+        run.canvas.close()
         if shown is not None:
             ls.work_done_progress.end(shown, types.WorkDoneProgressEnd())
             ls.work_done_progress.tokens.pop(shown, None)

@@ -14,7 +14,7 @@ from mercury_lsp.params import read
 from mercury_lsp.refactor import asking
 from mercury_lsp.refactor.actions import code_actions
 from mercury_lsp.refactor.arguments import arguments
-from mercury_lsp.refactor.changes import Changes, workspace_edit
+from mercury_lsp.refactor.changes import Changes, size, workspace_edit
 from mercury_lsp.refactor.commands import APPLY_ANSWER, ASK, COMMANDS
 from mercury_lsp.refactor.refused import Refused
 from mercury_lsp.refactor.running import Run, token_of, with_progress
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from mercury_lsp.server import MercuryServer
 
 _log = logging.getLogger(__name__)
-_APPLY_SECONDS = 30.0  # some clients ask the user first
+_APPLY_SECONDS = 600.0  # some clients ask the user first, and he reads what is to change
 _CONTENT = "workspace/textDocumentContent"
 TITLES = {name: command.title for name, command in COMMANDS.items()} | {
     ASK: "Ask about the selection",
@@ -48,7 +48,7 @@ async def resolve(ls: MercuryServer, params: object) -> object:
         if changes.created is not None and not _can_create(ls):
             _told(ls, "this editor lets no command make a file")
             return action
-        action["edit"] = workspace_edit(found.snapshot, changes, versioned=_is_versioned(ls))
+        action["edit"] = _edit(ls, str(data["command"]), found, changes)
     return action
 
 
@@ -62,7 +62,7 @@ async def execute(ls: MercuryServer, name: str, sent: list[Any], params: object)
     found, changes = outcome
     if changes.created is not None and not _can_create(ls):
         return {"applied": False, "message": _told(ls, "this editor lets no command make a file")}
-    edit = {"label": TITLES[name], "edit": workspace_edit(found.snapshot, changes, versioned=_is_versioned(ls))}
+    edit = {"label": TITLES[name], "edit": _edit(ls, name, found, changes)}
     try:
         answer = await asyncio.wait_for(ls.protocol.send_request_async(types.WORKSPACE_APPLY_EDIT, edit), _APPLY_SECONDS)
     except Exception as error:
@@ -70,6 +70,12 @@ async def execute(ls: MercuryServer, name: str, sent: list[Any], params: object)
     applied = not isinstance(answer, Mapping) or answer.get("applied") is not False
     reason = "" if applied else f"the editor did not apply the change: {answer.get('failureReason') or 'it did not say why'}"
     return {"applied": applied, "message": _told(ls, reason) if reason else ""}
+
+
+def _edit(ls: MercuryServer, name: str, found: Target, changes: Changes) -> dict[str, Any]:
+    large = size(found.text, changes) > ls.suggester.settings.preview_lines
+    shown_first = large and ls.client_said("workspace", "workspaceEdit", "changeAnnotationSupport") is not None
+    return workspace_edit(found.snapshot, changes, versioned=_is_versioned(ls), confirm=TITLES[name] if shown_first else "")
 
 
 async def _done(ls: MercuryServer, name: str, sent: list[Any], token: str | int | None) -> tuple[Target, Changes] | dict[str, Any] | str:

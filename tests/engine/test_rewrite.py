@@ -7,7 +7,7 @@ import time
 import pytest
 
 from engine import engine as engine_module
-from engine.api import PastEdit, RequestInvalid, RewriteRequest, StopFlag
+from engine.api import Canvas, PastEdit, RequestInvalid, RewriteRequest, StopFlag
 from engine.engine import LocalEngine
 
 REQUEST = RewriteRequest(
@@ -30,6 +30,17 @@ def test_text_that_stays_is_read_in_bulk(engine: LocalEngine, monkeypatch: pytes
     monkeypatch.setattr(engine_module, "KEEP", 1000.0)
     kept = engine.rewrite(REQUEST, StopFlag())
     assert kept.text == REQUEST.region and kept.forwards <= 2 < kept.tokens
+
+
+def test_who_listens_sees_the_canvas_settle(engine: LocalEngine) -> None:
+    whole = REQUEST.prefix + REQUEST.region
+    request = RewriteRequest(prefix="", region=whole, suffix=REQUEST.suffix, path="area.py", instruction="write a docstring")
+    heard: list[Canvas] = []
+    draft = engine.rewrite(request, StopFlag(), heard.append)
+    assert draft.text != whole and len(heard) >= 2
+    assert all(draft.text.startswith(each.settled) and whole.endswith(each.draft) for each in heard)
+    assert [len(each.settled) for each in heard] == sorted(len(each.settled) for each in heard)
+    assert any(each.draft for each in heard)  # it comes back to what stood there
 
 
 def test_a_region_that_is_too_long_is_refused(engine: LocalEngine) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from lsp_client import PATIENCE, URI, Client, in_process, within
 
-from engine.api import Draft, InfillRequest, RequestInvalid, RewriteRequest, StopFlag
+from engine.api import Canvas, Draft, InfillRequest, RequestInvalid, RewriteRequest, StopFlag, unheard
 from engine.scripted import ScriptedEngine
 
 BEFORE = "def summary(values):\n    low = min(values)\n    high = 1\n    return low, high\n"
@@ -30,7 +31,7 @@ class Rewriter(ScriptedEngine):
     def infill(self, request: InfillRequest, stop: StopFlag) -> Draft:
         return ScriptedEngine(["# hello"]).infill(request, stop)
 
-    def rewrite(self, request: RewriteRequest, stop: StopFlag) -> Draft:
+    def rewrite(self, request: RewriteRequest, stop: StopFlag, heard: Callable[[Canvas], None] = unheard) -> Draft:
         self.asked.append(request)
         self.begun.set()
         while not self.go_on.wait(0.01):

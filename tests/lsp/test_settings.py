@@ -20,12 +20,13 @@ def test_every_setting() -> None:
         "multiline": False,
         "languages": {"*": False, "go": True},
         "completionItems": False,
+        "previewLines": 7,
         "stats": True,
         "engine": {"url": "http://127.0.0.1:1"},
     }
     reading = read(said)
     assert (reading.bad, reading.unknown) == ((), ())
-    assert reading.settings == Settings("m", 20, 0.25, False, {"*": False, "go": True}, False, True, "http://127.0.0.1:1")
+    assert reading.settings == Settings("m", 20, 0.25, False, {"*": False, "go": True}, False, 7, True, "http://127.0.0.1:1")
     assert read({"engine.url": "http://127.0.0.1:1"}).settings.engine_url == "http://127.0.0.1:1"
 
 

@@ -53,7 +53,7 @@ async def _candidates(run: Run, region: Region, wordings: Sequence[str], cursor:
                 instruction=wording,
                 related=run.related(),
             )
-            draft = await run.rewrite(request)
+            draft = await run.rewrite(request, region.start, region.end)
             text = draft.text.rstrip("\n")
             yield Candidate(text, draft)
             if text != region.inside and text.strip():

@@ -9,7 +9,7 @@ from typing import Any
 
 from lsp_client import URI, Client, in_process, utf16_length
 
-from engine.api import ChatRequest, Draft, InfillRequest, RequestInvalid, RewriteRequest, StopFlag, unheard
+from engine.api import Canvas, ChatRequest, Draft, InfillRequest, RequestInvalid, RewriteRequest, StopFlag, unheard
 
 SUFFIXES = {"python": "py", "javascript": "js", "typescript": "ts", "go": "go", "rust": "rs", "java": "java"}
 FULL = {
@@ -45,9 +45,12 @@ class Told:
         self.infills.append(request)
         return self._draft("infill", request, "")
 
-    def rewrite(self, request: RewriteRequest, stop: StopFlag) -> Draft:
+    def rewrite(self, request: RewriteRequest, stop: StopFlag, heard: Callable[[Canvas], None] = unheard) -> Draft:
         self.rewrites.append(request)
-        return self._draft("rewrite", request, request.region)
+        draft = self._draft("rewrite", request, request.region)
+        for end in range(1, len(draft.text), 7):
+            heard(Canvas(draft.text[:end], request.region[end:]))
+        return draft
 
     def chat(self, request: ChatRequest, stop: StopFlag, heard: Callable[[str], None] = unheard) -> Draft:
         self.chats.append(request)
