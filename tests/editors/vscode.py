@@ -68,6 +68,11 @@ class Code:
         assert wait(lambda: self.page.locator(".monaco-editor .view-line").count() > 0)
         self.page.locator(".tab.active", has_text=name).wait_for()
         self.focus()
+        self.idle()
+
+    def idle(self) -> None:
+        """Wait until the window has had nothing to do: a new editor makes its suggestions then, and keys before that ask for none."""
+        self.page.evaluate("() => new Promise((done) => requestIdleCallback(() => done()))")
 
     def focus(self) -> None:
         self.page.locator(".monaco-editor.focused").first.wait_for()
