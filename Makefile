@@ -6,7 +6,7 @@ EXAMPLE := examples/inventory.py:33:9
 
 NPM := PATH="$(CURDIR)/$(BIN):$$PATH" npm
 
-.PHONY: bench-keystroke bench-peers run test test-cluster test-editors check wheel vsix kernels clean bench-editors bench-next-edit bench-quality bench-schemas bench-serving fit-confidence
+.PHONY: bench-keystroke bench-peers run test test-properties test-cluster test-editors check wheel vsix kernels clean bench-editors bench-next-edit bench-quality bench-schemas bench-serving fit-confidence
 
 run: .venv/.stamp-run
 	$(BIN)/mercury-lsp pull
@@ -18,6 +18,11 @@ test: .venv/.stamp-dev
 	$(BIN)/mercury-lsp pull
 	$(BIN)/python -m pytest -q tests/training
 	$(BIN)/python -m pytest --ignore=tests/editors/test_vscode.py --ignore=tests/cluster --ignore=tests/training
+
+# Texts, trees and answers on 12,000 generated cases each; `make test` has 300. Some minutes.
+test-properties: .venv/.stamp-dev
+	$(BIN)/python -m pytest --hypothesis-profile=thorough tests/lsp/test_session.py tests/lsp/test_syntax.py tests/lsp/test_present.py \
+		tests/lsp/test_server_properties.py -k "edits_agree or edits_give or accepting_inserts or whatever_is_answered"
 
 # Several engines behind one service: brings Ray, 300 MB.
 test-cluster: .venv/.stamp-dev

@@ -85,7 +85,7 @@ class Suggester:
 
     async def suggestion(self, ask: InlineCompletionAsk, snapshot: Snapshot) -> Suggestion | None:
         """The same, before it is an answer."""
-        if not self.may_read(snapshot) or snapshot.line != ask.position.line:
+        if not self.may_read(snapshot) or not _is_at(snapshot, ask):
             return None
         rest = await self._rest(ask, snapshot)
         if rest is None or not rest.text or not self._session.is_current(snapshot):
@@ -236,6 +236,11 @@ def _end(rest: Rest, part: Portion, item: present.Item) -> int | None:
     """Where in the draft's text `item` ends, None where it is no longer the draft's own text, or where that may not go on here."""
     goes_on = rest.start + len(rest.text) == len(rest.draft.text)
     return rest.start + len(part.text) if goes_on and item.completion == part.text else None
+
+
+def _is_at(snapshot: Snapshot, ask: InlineCompletionAsk) -> bool:
+    """Whether the text has such a place: one beyond its lines it has not, nor one before its byte order mark."""
+    return snapshot.line == ask.position.line and snapshot.character_of(snapshot.column) <= ask.position.character
 
 
 def _selected(ask: InlineCompletionAsk, snapshot: Snapshot) -> popup.Selected | None:

@@ -72,6 +72,14 @@ def test_a_byte_order_mark_stays_where_it_is() -> None:
         assert item["range"] == at("", 0, 1, 5)["range"] and item["insertText"] == "import os"
 
 
+def test_nothing_comes_before_a_byte_order_mark() -> None:
+    with scripted("import os") as client:
+        client.initialize()
+        client.open("\ufeff\nx = 1\n")
+        assert client.items(0, 0) == []
+        assert client.items(0, 1)[0]["range"] == at("", 0, 1, 1)["range"]
+
+
 def test_the_clients_own_indentation() -> None:
     with scripted("\n    return 1") as client:
         client.initialize()

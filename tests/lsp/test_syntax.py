@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mercury_lsp import syntax
@@ -135,7 +135,6 @@ WORDS = st.sampled_from(
 TEXTS = st.lists(WORDS, max_size=30).map("".join)
 
 
-@settings(max_examples=200, deadline=None)
 @given(text=TEXTS, edits=st.lists(st.tuples(st.integers(0, 200), st.integers(0, 20), TEXTS), max_size=5))
 def test_edits_give_the_tree_of_the_text(text: str, edits: list[tuple[int, int, str]]) -> None:
     tree = parsed(text)
