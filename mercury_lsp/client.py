@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import logging
 import uuid
-from collections.abc import Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from typing import TYPE_CHECKING
 
 from lsprotocol import types
@@ -50,13 +50,25 @@ async def watch_files(protocol: Protocol) -> None:
         _log.warning("the client does not watch files: %s", str(error) or type(error).__name__)
 
 
-async def progress(ls: MercuryServer, title: str, work: Coroutine[None, None, None]) -> None:
-    """Await `work`, with a progress bar where the client can show one. Never waits for the client. Its end says what went wrong."""
-    task = asyncio.ensure_future(work)
+async def progress(ls: MercuryServer, title: str, work: Callable[[Callable[[float], None]], Coroutine[None, None, None]]) -> None:
+    """Await `work`, with a progress bar where the client can show one; it is called with what to tell which share of it is done.
+
+    Never waits for the client. Its end says what went wrong.
+    """
+    begun, percent = False, 0
+
+    def told(share: float) -> None:
+        nonlocal percent
+        if int(100 * share) > percent:
+            percent = int(100 * share)
+            if begun:
+                ls.work_done_progress.report(token, types.WorkDoneProgressReport(percentage=percent))
+
+    task = asyncio.ensure_future(work(told))
     token = str(uuid.uuid4())
     begun = ls.client_can("window", "workDoneProgress") and await _created(ls.protocol, token, task)
     if begun:
-        ls.work_done_progress.begin(token, types.WorkDoneProgressBegin(title=title))
+        ls.work_done_progress.begin(token, types.WorkDoneProgressBegin(title=title, percentage=percent))
     try:
         await task
     finally:

@@ -177,7 +177,7 @@ class MercuryServer(LanguageServer):
         copilot.tell_status(self, busy=True)
         fault = ""
         try:
-            await client.progress(self, f"Loading {config.url or config.model}", self.suggester.worker.load(config))
+            await client.progress(self, f"Loading {config.url or config.model}", lambda told: self.suggester.worker.load(config, told))
         except MercuryError as error:
             fault = str(error)
         except Exception:

@@ -16,6 +16,7 @@ from typing import Any
 
 import msgspec
 
+from engine import loading
 from engine.api import Draft, Engine, EngineConfig, InfillRequest, StopFlag
 
 _log = logging.getLogger(__name__)
@@ -76,9 +77,10 @@ class _Aside:
 
 
 class _Load:
-    def __init__(self, config: EngineConfig, answer: asyncio.Future[None]) -> None:
+    def __init__(self, config: EngineConfig, answer: asyncio.Future[None], told: Callable[[float], None]) -> None:
         self.config = config
         self.answer = answer
+        self.told = told
 
 
 class Worker:
@@ -104,14 +106,15 @@ class Worker:
         """Whether the engine fills a hole. May be asked on any thread."""
         return self._running is not None or self._finishing is not None
 
-    async def load(self, config: EngineConfig) -> None:
+    async def load(self, config: EngineConfig, told: Callable[[float], None] = lambda share: None) -> None:
         """Load an engine in place of the one before. Raises what loading raises; there is no engine then.
 
+        `told` hears on the event loop which share of it is done, 0 to 1.
         Infills asked for meanwhile wait for it. A load that has not begun when the next is asked for is dropped.
         """
         answer: asyncio.Future[None] = self._loop.create_future()
         with self._wake:
-            dropped, self._next_load = self._next_load, _Load(config, answer)
+            dropped, self._next_load = self._next_load, _Load(config, answer, told)
             self._wake.notify()
         if dropped is not None and not dropped.answer.done():
             dropped.answer.set_result(None)
@@ -266,7 +269,8 @@ class Worker:
 
     def _loaded(self, task: _Load) -> Engine | None:
         try:
-            engine = self._load_engine(task.config)
+            with loading.heard(lambda share: self._post(task.told, share)):
+                engine = self._load_engine(task.config)
         except BaseException as error:  # whatever it is, the one who waits must hear of it
             self._post(_fail, task.answer, error)
             return None

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import torch
 
-from engine import confidence
+from engine import confidence, loading
 from engine.checkpoints import gguf
 from engine.checkpoints.adapter import Adapter, merge
 from engine.checkpoints.gguf import GGUFFile
@@ -86,6 +86,7 @@ def _rounded(file: GGUFFile, adapter: Adapter, sample: Sequence[int]) -> Transfo
     for layer in range(file.config.layers):
         start = f"layers.{layer}."
         model.add_layer(from_named({name.removeprefix(start): tensor for name, tensor in tensors.items() if name.startswith(start)}))
+        loading.told((layer + 1) / file.config.layers)
     ready.release()
     return model
 
@@ -121,6 +122,7 @@ def merged_layers(file: GGUFFile, adapter: Adapter, dtype: torch.dtype) -> Itera
     """A layer at a time, the adapter merged into it."""
     for layer in range(file.config.layers):
         yield _layer(file, adapter, layer, dtype)
+        loading.told((layer + 1) / file.config.layers)
         if layer % _LAYERS_AT_ONCE == 0 or layer + 1 == file.config.layers:
             _give_back()
 

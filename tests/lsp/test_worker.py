@@ -11,6 +11,7 @@ from collections.abc import Callable
 import pytest
 from lsp_client import URI, Client, in_process, within
 
+from engine import loading
 from engine.api import CheckpointInvalid, Draft, Engine, EngineConfig, EngineUnavailable, InfillRequest, ModelMissing, StopFlag
 
 CANCELLED = -32800
@@ -360,6 +361,8 @@ def test_progress_while_the_model_loads(supported: bool) -> None:
     def load(_: EngineConfig) -> Engine:
         if supported:
             begun.wait(30)
+            for share in (0.255, 0.1, 1.0):
+                loading.told(share)
         return SlowEngine()
 
     begun = threading.Event()
@@ -367,9 +370,11 @@ def test_progress_while_the_model_loads(supported: bool) -> None:
         client.capabilities["window"] = {"workDoneProgress": supported}
         client.initialize({"model": "m"})
         if supported:
-            assert client.notified("$/progress")["value"] == {"kind": "begin", "title": "Loading m"}
+            assert client.notified("$/progress")["value"] == {"kind": "begin", "title": "Loading m", "percentage": 0}
             begun.set()
             client.wait_for(lambda message: message.get("params", {}).get("value", {}).get("kind") == "end")
+            values = [message["value"] for message in client.received("$/progress")]
+            assert [each["percentage"] for each in values if each["kind"] == "report"] == [25, 100]
             assert len({message["token"] for message in client.received("$/progress")}) == 1
         client.open("x = n1")
         assert len(client.items(0, 6)) == 1
