@@ -18,12 +18,12 @@ def endings(draft: str, rest: str, before: str) -> Iterator[str]:
     A tail of the draft is left to `rest` only where `rest` really begins with it and where nothing that the draft opened itself is
     closed by it.
     """
-    partners, _ = _brackets(draft, open_quote(before))
+    partners, opened, quote = _brackets(draft, open_quote(before))
     lengths = [length for head in (rest, rest.lstrip()) for length in _shared(draft, head)]
     lengths = sorted(set(lengths), reverse=True)
     own = [length for length in lengths if not _splits(partners, len(draft) - length)]
     others = [length for length in lengths if length not in own]
-    taken = _taken_over(draft, rest, partners)
+    taken = _taken_over(draft, rest, partners, quote if quote >= 0 else max(opened, default=-1))
     yield from (draft[: len(draft) - length] for length in own)
     if taken is not None and not own:  # it closes what `rest` closes, and goes on: as it is it would close it twice
         yield from (draft[: len(draft) - length] for length in others)
@@ -43,7 +43,7 @@ def first_closer(draft: str, before: str) -> int | None:
 def closers(draft: str, before: str) -> str:
     """What closes the brackets that the draft leaves open; "" where it leaves none, or a line with an open one ends otherwise than in
     an open one: that line is broken off."""
-    opened = _brackets(draft, open_quote(before))[1]
+    _, opened, _ = _brackets(draft, open_quote(before))
     for index in opened:
         line_end = draft.find("\n", index)
         head = draft if line_end < 0 else draft[:line_end]
@@ -52,10 +52,25 @@ def closers(draft: str, before: str) -> str:
     return "".join(_PARTNERS[draft[index]] for index in reversed(opened))
 
 
-def _taken_over(draft: str, rest: str, partners: dict[int, int]) -> int | None:
-    """Where the draft first closes something opened before the cursor, if the closer right of the cursor can do that instead."""
+def is_padded(text: str, closer: str) -> bool:
+    """Whether a space stands behind the bracket at which `closer` would aim, after `text`: then one belongs before the closer, too."""
+    depth = 0
+    for index in range(len(text) - 1, -1, -1):
+        depth += (text[index] == closer) - (text[index] == _CLOSERS.get(closer))
+        if depth < 0:
+            return text[index + 1 : index + 2] == " " and bool(text[index + 1 :].strip())
+    return False
+
+
+def _taken_over(draft: str, rest: str, partners: dict[int, int], last: int) -> int | None:
+    """Where the draft first closes something opened before the cursor, if the closer right of the cursor can do that instead.
+
+    It cannot where it has to close the draft's own: `last` is what that left open last, -1 for nothing.
+    """
     first = _first_outer(partners)
-    return first if first is not None and rest.lstrip()[:1] == draft[first] else None
+    if first is None or rest.lstrip()[:1] != draft[first]:
+        return None
+    return None if last > first and _PARTNERS.get(draft[last], draft[last]) == draft[first] else first
 
 
 def _first_outer(partners: dict[int, int]) -> int | None:
@@ -129,9 +144,9 @@ def open_quote(before: str) -> str:
     return quote
 
 
-def _brackets(draft: str, outer: str) -> tuple[dict[int, int], list[int]]:
-    """Each closing bracket or quote in the draft and the index of what it closes, -1 for what was opened before the draft; and the
-    brackets that stay open."""
+def _brackets(draft: str, outer: str) -> tuple[dict[int, int], list[int], int]:
+    """Each closing bracket or quote in the draft and the index of what it closes, -1 for what was opened before the draft; the brackets
+    that stay open; and the quote that does, -1 for none."""
     found: dict[int, int] = {}
     opened: list[int] = []
     quote = -1  # where the draft's own string began
@@ -152,7 +167,7 @@ def _brackets(draft: str, outer: str) -> tuple[dict[int, int], list[int]]:
         elif char in _CLOSERS:
             own = opened and draft[opened[-1]] == _CLOSERS[char]
             found[index] = opened.pop() if own else -1
-    return found, opened
+    return found, opened, quote
 
 
 def _is_word(char: str) -> bool:

@@ -35,11 +35,13 @@ def item(
     language: str = "",
     tree: syntax.Tree | None = None,
     style: indent.Style | None = None,
+    exact: bool = False,
 ) -> Item | None:
     """What to show for `draft` at the cursor, None for nothing.
 
     `text` has `\\n` only; `line` and `column` count from 0, in code points. `tree` is that of `text`; without it, it is made here.
-    `style` is what the client says of indentation, for a file that tells nothing itself.
+    `style` is what the client says of indentation, for a file that tells nothing itself. An `exact` draft, one that is known to meet what
+    stands right of the cursor, is shown as it is or not at all.
     """
     lines = text.split("\n", line + 1)
     if not 0 <= line < len(lines) or "\r" in lines[line]:
@@ -51,13 +53,17 @@ def item(
         tree = syntax.Tree.parse(text, language, budget=syntax.EDIT)
     kind = "code" if tree is None else tree.kind_at(offset)
     place = Place(text, offset, before, rest, language, kind)
-    completion = _completion(place, _clean(draft), tree, style)
+    completion = _untouched(place, draft, tree) if exact else _completion(place, _clean(draft), tree, style)
     return inserted(line, before, completion, rest) if completion.strip() else None
 
 
 def inserted(line: int, before: str, completion: str, rest: str) -> Item:
     """The item that puts `completion` between the two parts of a line."""
     return Item(before + completion + rest, line, 0, len(before) + len(rest), completion)
+
+
+def _untouched(place: Place, draft: str, tree: syntax.Tree | None) -> str:
+    return (Trial(place, tree).best([draft]) or "") if draft == _clean(draft) else ""
 
 
 def _completion(place: Place, draft: str, tree: syntax.Tree | None, style: indent.Style | None) -> str:
@@ -151,7 +157,8 @@ def _trimmed(completion: str, place: Place) -> str:
     tail = completion[len(completion.rstrip()) :]
     if "\n" in tail or not (rest[0].isspace() or rest[0] in overlap.CLOSING):
         return completion
-    return completion.rstrip()
+    padded = tail and overlap.is_padded(place.before + completion.rstrip(), rest[0])
+    return completion.rstrip() + (" " if padded else "")
 
 
 def _shorter(count: int, fault: int | None) -> list[int]:

@@ -8,16 +8,21 @@ from mercury_lsp.languages import language_of
 from mercury_lsp.lines import Known, Lines
 from mercury_lsp.session import Snapshot
 
+_SHORTEST = 2  # characters that are missing: to accept one takes a key, as it does to type it
+
 
 def recalled(snapshot: Snapshot, lines: Lines) -> Known | None:
-    """What is missing of the line, up to what stands right of the cursor; None where no known line goes on so."""
+    """What is missing of the line, up to what stands right of the cursor; None where no known line goes on so.
+
+    With it the line is the known one to the letter: in it nothing is to be trimmed or indented.
+    """
     line = snapshot.line_text
     typed, right = line[: snapshot.column], line[snapshot.column :].strip()
     known = lines.known(language_of(snapshot.language, snapshot.path), typed, _before(snapshot))
-    if known is None or not right:
-        return known
+    if known is None or not known.text.endswith(right):
+        return None
     missing = known.text.removesuffix(right)
-    return msgspec.structs.replace(known, text=missing) if missing and missing != known.text else None
+    return msgspec.structs.replace(known, text=missing) if len(missing) >= _SHORTEST else None
 
 
 def _before(snapshot: Snapshot) -> str:

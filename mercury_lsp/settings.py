@@ -34,6 +34,11 @@ class Settings(msgspec.Struct, frozen=True, rename="camel"):
     # a remote engine's base URL, in place of a local model
     engine_url: Annotated[str, msgspec.Meta(pattern="^https?://.")] | None = msgspec.field(name="engine.url", default=None)
 
+    @property
+    def scripted(self) -> bool:
+        """Whether all that is shown comes from a script: nothing else may answer in its place."""
+        return self.model.startswith("scripted:")
+
     def enabled(self, *names: str) -> bool:
         """Whether suggestions are wanted in a language, known by any of `names`."""
         for name in names:

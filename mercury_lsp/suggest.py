@@ -37,6 +37,7 @@ _MOST_ITEMS = 3
 # A line that the project has is taken without asking the engine from this confidence on.
 _SURE = 0.6
 _OTHERS_SECONDS = 1.0
+_PROJECT = "project"  # whose draft it is, if it is no engine's
 
 
 class Suggestion(msgspec.Struct, frozen=True):
@@ -131,7 +132,7 @@ class Suggester:
             self.account.reused()
             return known
         self.account.left(document, before)
-        known_line = self.recall(snapshot)
+        known_line = None if self.settings.scripted else self.recall(snapshot)
         if known_line is not None and known_line.confidence >= self._sure and known_line.text.startswith(request.begins):
             self.worker.stop(document)
             draft = _of_the_project(known_line)
@@ -177,7 +178,7 @@ class Suggester:
     def _presented(self, ask: InlineCompletionAsk, snapshot: Snapshot, rest: Rest) -> Suggestion | None:
         """The longest part of a draft that is likely enough and can stand in the document."""
         for part in itertools.islice(self._parts(ask, snapshot, rest), _TRIES):
-            item = self._item(ask, snapshot, part.text)
+            item = self._item(ask, snapshot, part.text, exact=rest.draft.model == _PROJECT)
             if item is not None:
                 self._reuse.show(snapshot.document, snapshot.before, snapshot.after, item.completion, _end(rest, part, item))
                 return Suggestion(item, part.confidence)
@@ -189,12 +190,12 @@ class Suggester:
         line = snapshot.line_text[: snapshot.column]
         return portions(rest.draft, rest.start, rest.start + len(rest.text), self.settings.min_confidence, line)
 
-    def _item(self, ask: InlineCompletionAsk, snapshot: Snapshot, text: str) -> present.Item | None:
+    def _item(self, ask: InlineCompletionAsk, snapshot: Snapshot, text: str, *, exact: bool = False) -> present.Item | None:
         language = language_of(snapshot.language, snapshot.path)
         tree = self._trees.tree(snapshot.document, snapshot.text, language)
         if tree is None and has_grammar(language):
             language = ""  # else it would be parsed once more, and given up once more
-        return present.item(snapshot.text, snapshot.line, snapshot.column, text, language=language, tree=tree, style=_style(ask))
+        return present.item(snapshot.text, snapshot.line, snapshot.column, text, language=language, tree=tree, style=_style(ask), exact=exact)
 
     def _to_protocol(self, suggestion: Suggestion, snapshot: Snapshot) -> dict[str, Any]:
         item = self._item_of(suggestion.item, snapshot)
@@ -221,7 +222,7 @@ def _of_the_project(line: Known) -> Draft:
         prefill_tokens=0,
         latency_ms=0.0,
         ended="line",
-        model="project",
+        model=_PROJECT,
     )
 
 

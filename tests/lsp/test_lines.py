@@ -6,9 +6,10 @@ import time
 from pathlib import Path
 
 import pytest
-from lsp_client import cut, in_process
+from lsp_client import cut, in_process, process
 
 from engine.scripted import ScriptedEngine
+from mercury_lsp import present
 from mercury_lsp.lines import Known, Lines
 from mercury_lsp.recall import recalled
 from mercury_lsp.session import Session
@@ -53,7 +54,8 @@ def text_of(found: Known | None) -> str | None:
         ("    other = run(case, twice=True)\n\n\tself.ass‸\n", 'ertEqual(read(path), "")'),  # indentation and blank lines aside
         ("self.assertEqual(rea‸", 'd(path), "")'),
         ("self.assertEqual(result, 3)‸\n", None),  # all of it is there
-        ("self.assertEqual(result, ‸)\n", "3"),  # the closer that an editor put in stays
+        ("self.assertEqual(resul‸)\n", "t, 3"),  # the closer that an editor put in stays
+        ("self.assertEqual(result, ‸)\n", None),  # as soon typed as accepted
         ("self.assertEqual(result, ‸]\n", None),
         ("self.assertRaises‸\n", None),
         ("sel‸\n", None),  # too little to tell
@@ -95,6 +97,41 @@ def test_there_is_an_end_to_how_much_is_kept() -> None:
 
 
 # ------------------------------------------------------------------------------------------------ in the server
+
+
+@pytest.mark.parametrize(
+    ("line", "marked", "language"),
+    [
+        ("headers.set('Connection', 'close');", "headers.set('Conn‸');", "javascript"),  # the quote right of it ends another string
+        ("methods = ['get', 'head', 'delete']", "methods = ['g‸']", "python"),
+        ("self[name] = other[name] + third[name]", "self[name] = other[na‸]", "python"),
+        ('Name\t\tstring\t`json:"name"`', "type A struct {\n\tName\t‸\n}", "go"),  # columns are set with tabs
+        ("palette :unicorn      => '#faf6e4'", "palette :unicorn   ‸", "ruby"),
+        ("root({ enable = true })", "root({ ena‸})", "lua"),
+    ],
+)
+def test_a_known_line_comes_out_as_it_is(line: str, marked: str, language: str) -> None:
+    found = Lines()
+    for number in range(3):
+        found.put(f"{number}", language, line + "\n")
+    text, row, column = cut(marked + "\n")
+    missing = text_of(known(found, marked + "\n", language))
+    assert missing is not None
+    item = present.item(text, row, column, missing, language=language, exact=True)
+    assert item is not None and item.insert_text.strip() == line
+
+
+def test_nothing_but_the_script_answers_where_there_is_one(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("value = configuration.lookup('alpha', default=None)\n" * 3)
+    script = tmp_path / "script.json"
+    script.write_text('["abc"]')
+    with process("--model", f"scripted:{script}") as client:
+        client.initialize(rootUri=tmp_path.as_uri())
+        client.open("value = conf", uri=(uri := (tmp_path / "new.py").as_uri()))
+        time.sleep(1)  # by then the index has read it
+        assert [item["insertText"] for item in client.items(0, 12, uri=uri, kind=2)] == ["value = confabc"]
+        client.change({"text": "value = configura"}, uri=uri)
+        assert client.items(0, 17, uri=uri, kind=2) == []
 
 
 def test_the_server_offers_a_line_of_another_file_without_the_engine(tmp_path: Path) -> None:

@@ -91,6 +91,9 @@ def test_the_closing_pair_stays_part_of_the_item(marked: str, draft: str) -> Non
         ("f(‸)\n", '")"', 'f(")")\n', "python"),
         ("print(‸)\n", '"a" + f("b")', 'print("a" + f("b"))\n', "python"),
         ("x = a[‸]\n", "b[0]", "x = a[b[0]]\n", "python"),
+        ("f(‸)\n", "x) + g(y", "f(x) + g(y)\n", "python"),  # the one that is there closes the draft's own
+        ("s.set('‸');\n", "a', 'b", "s.set('a', 'b');\n", "javascript"),
+        ("x = d['‸']\n", "a'] + d['b", "x = d['a'] + d['b']\n", "python"),
     ],
 )
 def test_the_last_bracket_is_not_over_trimmed(marked: str, draft: str, after: str, language: str) -> None:
@@ -277,6 +280,13 @@ def test_a_draft_cut_short_ends_at_its_last_whole_line() -> None:
 @pytest.mark.parametrize("draft", ["  ", "\n\n", "\t\n  ", "", "\ufeff", "\x00abc", "\r\n"])
 def test_white_space_alone_is_not_shown(draft: str) -> None:
     check("x = 1\n‸\n", draft, None)
+
+
+def test_a_space_behind_a_bracket_has_its_partner() -> None:
+    check("x = { ‸}\n", '"a": 1 ', 'x = { "a": 1 }\n')
+    check("x = {‸}\n", '"a": 1 ', 'x = {"a": 1}\n')
+    check("x = { f(‸)}\n", "a ", "x = { f(a)}\n")
+    check("x = { ‸}\n", " ", None)
 
 
 def test_white_space_at_the_end_is_trimmed() -> None:
