@@ -88,7 +88,17 @@ def test_room_that_suffices_changes_nothing(client: openai.OpenAI, seed: int) ->
 
 
 @pytest.mark.parametrize(
-    "schema", [{"type": "string", "format": "time"}, {"type": "string", "pattern": "^[a-z]+@[a-z]+$"}, {"type": "number"}]
+    "schema",
+    [
+        {"type": "number"},
+        *({"type": "integer", "multipleOf": factor} for factor in (3, 7, 37)),
+        *(
+            {"type": "string", "format": kind}
+            for kind in ("time", "date-time", "email", "uuid", "ipv4", "ipv6", "hostname", "duration", "uri")
+        ),
+        *({"type": "string", "pattern": pattern} for pattern in ("^[a-z]+@[a-z]+$", "^[0-9a-z]+;$", "^(ab)+c$")),
+    ],
+    ids=str,
 )
 @pytest.mark.parametrize("seed", range(3))
 def test_what_could_go_on_for_ever_does_not(client: openai.OpenAI, schema: dict[str, Any], seed: int) -> None:
