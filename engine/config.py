@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import msgspec
 
+# Positions that drafts and blocks at the end of a context may take beyond it: a long draft, a block, and what rounds rows up. Nothing that
+# is committed stands there.
+SPARE = 256
+
 
 class DenseConfig(msgspec.Struct, frozen=True, kw_only=True):
     """A dense transformer: RMSNorm, rotary, grouped-query attention, SwiGLU."""
@@ -20,6 +24,17 @@ class DenseConfig(msgspec.Struct, frozen=True, kw_only=True):
     max_positions: int
     qkv_bias: bool = False  # Qwen2
     qk_norm: bool = False  # Qwen3
+
+
+def reaching(config: DenseConfig, positions: int) -> DenseConfig:
+    """`config` for a context of so many positions.
+
+    Fewer than the model's own are a bound, no more. For more of them the rotary base is raised, so that the slowest angles turn no
+    further over all positions than they did in training, and the fastest ones hardly change ("NTK-aware" scaling, bloc97, 2023).
+    """
+    more = positions / config.max_positions
+    theta = config.rope_theta * max(1.0, more) ** (config.head_dim / (config.head_dim - 2))
+    return msgspec.structs.replace(config, max_positions=positions, rope_theta=theta)
 
 
 class TokenizerTables(msgspec.Struct, frozen=True, kw_only=True):

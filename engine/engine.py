@@ -38,7 +38,7 @@ from engine.models.fastest import fastest_dtype
 # Two documents side by side and a jump back in one of them; a slot takes 37 MB with the default model.
 _CACHE_SLOTS = 3
 # Tokens a draft may have at most, beyond the layout's own share for the middle.
-_MOST_TOKENS = 256
+MOST_TOKENS = 256
 # Logits by which a rewriting leans towards leaving text as it is.
 KEEP = 2.0
 # How much the last decoding weighs in what a forward is expected to take.
@@ -59,7 +59,7 @@ class LocalEngine:
         self._cache = PrefixCache(
             checkpoint.transformer.config,
             slots=_CACHE_SLOTS,
-            capacity=checkpoint.layout.context + most_related(checkpoint.layout) + _MOST_TOKENS + checkpoint.layout.block,
+            capacity=checkpoint.layout.context + most_related(checkpoint.layout) + MOST_TOKENS + checkpoint.layout.block,
             dtype=checkpoint.transformer.dtype,
         )
         self._step = 0.0  # seconds that a forward takes here, lately
@@ -110,7 +110,7 @@ class LocalEngine:
         ids = self._rewrite_ids(request)
         slot = self._cache.match(ids[:-1])
         missing = len(ids) - 1 - len(slot.ids)
-        most = self.layout.context + _MOST_TOKENS - len(ids)
+        most = self.layout.context + MOST_TOKENS - len(ids)
         limits = Limits(tokens=most, line_ends=lambda index: False, text_ends=lambda ids: False, verify=True)
         follow = Follow([*self.tokenizer.encode(request.region), self.layout.end_id], KEEP)
         listener = Listener(lambda ids: heard(self._canvas(ids, follow.draft(len(request.region))[0])))
@@ -128,7 +128,7 @@ class LocalEngine:
         slot = self._cache.match(ids[:-1])
         missing = len(ids) - 1 - len(slot.ids)
         limits = Limits(
-            tokens=min(request.max_tokens, _MOST_TOKENS), line_ends=lambda index: False, text_ends=lambda ids: False, verify=True
+            tokens=min(request.max_tokens, MOST_TOKENS), line_ends=lambda index: False, text_ends=lambda ids: False, verify=True
         )
         listener = Listener(lambda ids: heard(self.tokenizer.decode(ids)))
         decoded = decode(self.decoder, slot, ids, limits, _interruption(request, stop), [listener])
@@ -199,7 +199,7 @@ class LocalEngine:
     def _limits(self, request: InfillRequest) -> Limits:
         dedent = request.dedent
         return Limits(
-            tokens=min(request.max_tokens, _MOST_TOKENS),
+            tokens=min(request.max_tokens, MOST_TOKENS),
             line_ends=(lambda index: False) if request.multiline else self.tokenizer.has_newline,
             text_ends=(lambda ids: False) if dedent is None else lambda ids: ended(self.tokenizer.decode(ids), dedent) is not None,
             verify=request.verify,

@@ -16,7 +16,7 @@ from engine.checkpoints import gguf
 from engine.checkpoints.adapter import Adapter, merge
 from engine.checkpoints.gguf import GGUFFile
 from engine.checkpoints.kept import kept
-from engine.config import InfillLayout
+from engine.config import DenseConfig, InfillLayout, reaching
 from engine.models import balance, rounding
 from engine.models.balance import Balance
 from engine.models.dense import DenseTransformer, LayerWeights
@@ -54,35 +54,39 @@ class Checkpoint(NamedTuple):
     calibration: confidence.Calibration | None = None  # of the confidence, where one was fitted for the adapter
 
 
-def load_checkpoint(base: Path, adapter_path: Path, dtype: torch.dtype) -> Checkpoint:
-    """Read `base` (GGUF), add the adapter, and pack the maps, to compute in `dtype`. Raises `CheckpointInvalid`."""
+def load_checkpoint(base: Path, adapter_path: Path, dtype: torch.dtype, positions: int | None = None) -> Checkpoint:
+    """Read `base` (GGUF), add the adapter, and pack the maps, to compute in `dtype`. Raises `CheckpointInvalid`.
+
+    `positions`: a context of another length than the model's own, as `engine.config.reaching` has it.
+    """
     file, adapter = GGUFFile(base), Adapter(adapter_path)
+    config = file.config if positions is None else reaching(file.config, positions)
     tokenizer = TextTokenizer(file.tokenizer_tables)
     if dtype == torch.int8:
-        transformer: Transformer = _rounded(file, adapter, tokenizer.encode(_SAMPLE))
+        transformer: Transformer = _rounded(file, adapter, config, tokenizer.encode(_SAMPLE))
     else:
-        transformer = _dense(file, adapter, dtype)
+        transformer = _dense(file, adapter, config, dtype)
     chain = adapter.chain and (adapter.chain[0].float(), adapter.chain[1].float())
     return Checkpoint(transformer, tokenizer, adapter.layout, chain, confidence.load(adapter_path, adapter.fingerprint))
 
 
-def _dense(file: GGUFFile, adapter: Adapter, dtype: torch.dtype) -> Transformer:
+def _dense(file: GGUFFile, adapter: Adapter, config: DenseConfig, dtype: torch.dtype) -> Transformer:
     """One layer at a time, so that loading never holds a second copy of the model."""
     embedding = merged_embedding(file, adapter, dtype)
-    model = DenseTransformer(file.config, embedding, file.tensor("output_norm.weight", embedding.dtype))
+    model = DenseTransformer(config, embedding, file.tensor("output_norm.weight", embedding.dtype))
     for weights in merged_layers(file, adapter, dtype):
         model.add_layer(weights)
     return model
 
 
-def _rounded(file: GGUFFile, adapter: Adapter, sample: Sequence[int]) -> Transformer:
+def _rounded(file: GGUFFile, adapter: Adapter, config: DenseConfig, sample: Sequence[int]) -> Transformer:
     """The graph, its weights worked out once and kept in a file: loading takes a third of the time, and memory holds them packed only."""
     from engine.models.graph import GraphTransformer  # its library is not there on every platform
 
     dtype = kept_dtype(torch.int8)
     ready = kept(_key(file, adapter, dtype), lambda: _rounded_tensors(file, adapter, dtype, sample))
     tensors = ready.tensors
-    model = GraphTransformer(file.config, tensors["embedding"].clone(), tensors["norm"], Int8(tensors["head.whole"], tensors["head.scale"]))
+    model = GraphTransformer(config, tensors["embedding"].clone(), tensors["norm"], Int8(tensors["head.whole"], tensors["head.scale"]))
     for layer in range(file.config.layers):
         start = f"layers.{layer}."
         model.add_layer(from_named({name.removeprefix(start): tensor for name, tensor in tensors.items() if name.startswith(start)}))

@@ -11,7 +11,7 @@ from torch.nn import functional
 
 from engine.cache import CacheSlot
 from engine.canvas import Rows
-from engine.config import DenseConfig
+from engine.config import SPARE, DenseConfig
 from kernels.attention import block_attention
 from kernels.linear import pack
 from kernels.rotary import rotary_table, rotate
@@ -58,7 +58,7 @@ class DenseTransformer:
         self._final_norm = final_norm
         self.head: Map = pack(embedding if head is None else head)
         self._layers: list[_Layer] = []
-        self._cos, self._sin = rotary_table(config.max_positions, config.head_dim, config.rope_theta)
+        self._cos, self._sin = rotary_table(config.max_positions + SPARE, config.head_dim, config.rope_theta)
 
     def add_layer(self, weights: LayerWeights) -> None:
         """Append a layer. One at a time, so that loading never holds a second copy of the model."""

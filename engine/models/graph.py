@@ -14,7 +14,7 @@ from torch import Tensor
 
 from engine.cache import CacheSlot
 from engine.canvas import Rows, clean_and_blocks
-from engine.config import DenseConfig
+from engine.config import SPARE, DenseConfig
 from engine.models.dense import LayerWeights
 from engine.models.graph_attention import PagedAttention, lay
 from engine.models.graph_parts import Node, held, norm, parts, product, rotated, shared, variable, whole
@@ -44,7 +44,7 @@ class GraphTransformer:
         self._rounded = isinstance(head, Int8)
         self._read: list[object] = [head]  # what the graph reads where it lies
         self._final_norm = final_norm
-        self._cos, self._sin = (table[:, None] for table in rotary_table(config.max_positions, config.head_dim, config.rope_theta))
+        self._cos, self._sin = (table[:, None] for table in rotary_table(config.max_positions + SPARE, config.head_dim, config.rope_theta))
         self._attention = PagedAttention(config)
         half = config.head_dim // 2
         self._inputs = [variable("x", [-1, config.width]), variable("cos", [-1, 1, half]), variable("sin", [-1, 1, half])]

@@ -25,8 +25,8 @@ _PATIENCE = 6
 _LOOKED_AT = 12
 # An ending that is not found in so many ids is none: patterns that never end of themselves would be followed for ever.
 _LONGEST = 512
-# Nor is one that takes longer: a step of the wildest grammars that are let in takes some 8 ms, one of usual ones 0.05. The thread's own time,
-# so that a busy machine finds the same endings.
+# Nor is one that takes longer: a step of the wildest grammars that are let in takes some 8 ms, one of usual ones 0.05. It is the thread's
+# own time, so that a busy machine finds the same endings.
 _LONGEST_S = 0.025
 
 

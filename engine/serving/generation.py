@@ -19,11 +19,20 @@ from engine.repeats import Repeats
 from engine.serving.choice import Boundary, Chooser, Pick
 
 
+# What a piece of a prompt and what is cached before it come to at most, multiplied: the attention of one way to compute takes memory for that.
+_MOST_PAIRS = 1 << 22
+
+
 class Ask(NamedTuple):
     """Rows to compute against the answer's slot; of those from `first` on the hidden states and logits are wanted, of none where None."""
 
     rows: Rows
     first: int | None
+
+
+def _chunk(cached: int) -> int:
+    """How many ids of a prompt are read at once behind so many: a power of two, as the rows of a forward are filled up to some."""
+    return min(PREFILL_CHUNK, 1 << max(4, (_MOST_PAIRS // (cached + 1)).bit_length() - 1))
 
 
 class Step(NamedTuple):
@@ -74,8 +83,9 @@ class Generation:
     def ask(self, room: int) -> Ask:
         """The rows of the next forward; of a prompt `room` at most."""
         if self.unread:
-            self._chunk = self._prompt[len(self.slot.ids) :][: min(self.unread, room, PREFILL_CHUNK)]
-            return Ask(clean_and_blocks(self._chunk, len(self.slot.ids)), None)
+            start = len(self.slot.ids)
+            self._chunk = self._prompt[start : start + min(self.unread, room, _chunk(start))]
+            return Ask(clean_and_blocks(self._chunk, start), None)
         if not self._pending:
             self._begin()
         layout, last = self._decoder.layout, len(self._pending) - 1

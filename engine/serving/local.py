@@ -15,8 +15,9 @@ from engine.api import EngineConfig, PromptTooLong, RequestInvalid, RewriteReque
 from engine.cache import CacheSlot
 from engine.checkpoints.catalog import find
 from engine.checkpoints.load import Checkpoint, load_checkpoint
+from engine.config import SPARE
 from engine.decode import Decoder, Limits, Source
-from engine.engine import KEEP, compute_dtype, default_threads
+from engine.engine import KEEP, MOST_TOKENS, compute_dtype, default_threads
 from engine.follow import Follow
 from engine.layout import chat_ids, infill_ids, rewrite_ids
 from engine.serving.choice import Chooser, Pick
@@ -40,12 +41,10 @@ from engine.serving.requests import (
 )
 from engine.serving.scheduler import Bounds, Job, Scheduler
 
-# Positions beyond prompt and answer that a forward may fill: a long draft, a block, and what rounds the rows up.
-_SPARE = 256
 # Tokens of an answer whose length nobody set.
 _USUAL_ANSWER = 1024
-# Tokens of a region's new text beyond the layout's own share for it, as `engine.engine` has it.
-_REWRITING_BEYOND = 256
+# Tokens whose keys and values are kept, where nobody says how many: those of sixteen holes.
+_CACHE_TOKENS = 24_576
 # Characters a token at most, on average, for a text to be worth counting: runs of spaces are long tokens.
 _CHARS_A_TOKEN = 16
 # Share of the layout's context for a region, and the characters of a token of code, with which a region is cut before it is refused.
@@ -55,17 +54,21 @@ _REGION_SHARE, _CHARS_OF_CODE = 3 / 8, 2.5
 class LocalService:
     """A checkpoint behind a scheduler. `submit` belongs to the event loop; the engine has a thread of its own."""
 
-    def __init__(self, checkpoint: Checkpoint, name: str, *, cache_tokens: int = 24_576, bounds: Bounds = Bounds()) -> None:  # noqa: B008
-        """`cache_tokens` bounds the memory of keys and values, of running requests and of what is kept between them."""
+    def __init__(self, checkpoint: Checkpoint, name: str, *, cache_tokens: int | None = None, bounds: Bounds = Bounds()) -> None:  # noqa: B008
+        """`cache_tokens` bounds the memory of keys and values, of running requests and of what is kept between them.
+
+        By default it is 24,576, or as many as the model's whole context takes.
+        """
         self._tokenizer, self._layout = checkpoint.tokenizer, checkpoint.layout
         config = checkpoint.transformer.config
+        cache_tokens = cache_tokens or max(_CACHE_TOKENS, config.max_positions + 2 * SPARE)
         cache_tokens = cache_tokens // CacheSlot.rounded(1) * CacheSlot.rounded(1)
         banned = [index for index in checkpoint.tokenizer.special_ids if index != checkpoint.layout.end_id]
         self._decoder = Decoder(checkpoint.transformer, checkpoint.layout, torch.tensor(banned), checkpoint.chain)
         self._grammars = Grammars(checkpoint.tokenizer, checkpoint.layout.end_id)
         self.facts = Facts(
             model=name,
-            context=min(config.max_positions, cache_tokens) - _SPARE,
+            context=min(config.max_positions, cache_tokens - SPARE),
             converses=checkpoint.layout.chat is not None,
             rewrites=checkpoint.layout.edit is not None,
             calibration=checkpoint.calibration,
@@ -75,11 +78,21 @@ class LocalService:
         self._scheduler = Scheduler(self._decoder, cache, bounds)
 
     @classmethod
-    def load_model(cls, config: EngineConfig, *, cache_tokens: int = 24_576, bounds: Bounds = Bounds()) -> LocalService:  # noqa: B008
-        """Raises `ModelMissing`, `CheckpointInvalid` or `SettingInvalid`."""
+    def load_model(
+        cls,
+        config: EngineConfig,
+        *,
+        context: int | None = None,
+        cache_tokens: int | None = None,
+        bounds: Bounds = Bounds(),  # noqa: B008
+    ) -> LocalService:
+        """`context`: positions of prompt and answer, as `engine.config.reaching` has it; None for the model's own.
+
+        Raises `ModelMissing`, `CheckpointInvalid` or `SettingInvalid`.
+        """
         torch.set_num_threads(config.threads or default_threads())
         files = find(config.model)
-        checkpoint = load_checkpoint(files.gguf, files.adapter, compute_dtype(config.dtype))
+        checkpoint = load_checkpoint(files.gguf, files.adapter, compute_dtype(config.dtype), context)
         return cls(checkpoint, config.model, cache_tokens=cache_tokens, bounds=bounds)
 
     def submit(self, work: Work) -> _Stream:
@@ -95,7 +108,7 @@ class LocalService:
         answer = _Answer(work, len(prompt), Outlet(self._tokenizer, work.stop), stream.put, self._layout.end_id, self._tokenizer.to_bytes)
 
         def start(cache: ServingCache) -> Generation | None:
-            slot = cache.take(prompt[:-1], len(prompt) + most + _SPARE)
+            slot = cache.take(prompt[:-1], len(prompt) + most + SPARE)
             if slot is None:
                 return None
             answer.begun(len(slot.ids))
@@ -168,7 +181,7 @@ class LocalService:
         if room < 1:
             raise PromptTooLong(f"the model reads and writes {self.facts.context} tokens; the prompt alone has {prompt}")
         if work.max_tokens is None and isinstance(work.task, RewriteRequest):
-            return min(room, max(1, self._layout.context + _REWRITING_BEYOND - prompt))
+            return min(room, max(1, self._layout.context + MOST_TOKENS - prompt))
         return min(work.max_tokens or _USUAL_ANSWER, room)
 
     def _sources(self, work: Work) -> list[Source]:

@@ -11,10 +11,13 @@ import socket
 import sys
 
 from engine.api import EngineConfig, MercuryError, SettingInvalid
+from engine.config import SPARE
 from engine.serving.requests import Service
 
 # Requests at once beyond which the server itself says no, before they are read.
 _MOST_CONNECTIONS = 256
+# Bounds of what may be kept: below the first no suggestion fits, and beyond the second no memory would hold it.
+_LEAST_TOKENS, _MOST_TOKENS = 1024, 1 << 24
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -23,7 +26,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--api-key", metavar="KEY", help="what clients must send; MERCURY_API_KEY keeps it out of the process list")
     parser.add_argument("--allow-host", metavar="NAME", action="append", default=[], help="a host name clients may ask by; repeatable")
     parser.add_argument("--cors-origin", metavar="URL", action="append", default=[], help="an origin whose pages may ask; repeatable")
-    parser.add_argument("--cache-tokens", metavar="N", type=int, default=24_576, help="tokens whose keys and values are kept at most")
+    parser.add_argument(
+        "--context", metavar="N", type=int, help="tokens of prompt and answer; more than the model was trained on cost quality"
+    )
+    parser.add_argument(
+        "--cache-tokens", metavar="N", type=int, help="tokens whose keys and values are kept at most; default: 24576 or a context"
+    )
     parser.add_argument("--concurrent", metavar="N", type=int, default=16, help="answers written at once at most")
     parser.add_argument("--waiting", metavar="N", type=int, default=64, help="requests that may wait; more are answered 429")
     parser.add_argument("--replicas", metavar="N", type=int, help="engines in processes of their own; needs the extra `cluster`")
@@ -37,8 +45,8 @@ def run(args: argparse.Namespace) -> int:
     if not is_loopback(args.host) and key is None:
         print(f"mercury-lsp: --host {args.host} can be reached by others: give an --api-key", file=sys.stderr)
         return 2
-    if min(args.cache_tokens - 1023, args.concurrent, args.waiting) < 1:
-        print("mercury-lsp: --concurrent and --waiting are 1 at least, --cache-tokens 1024", file=sys.stderr)
+    if fault := _misfit(args):
+        print(f"mercury-lsp: {fault}", file=sys.stderr)
         return 2
     if args.replicas is not None:  # whose processes must not be left behind by an interrupt
         signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -53,6 +61,18 @@ def run(args: argparse.Namespace) -> int:
         return _serve(args, service, key)
     finally:
         service.close()
+
+
+def _misfit(args: argparse.Namespace) -> str | None:
+    """What is wrong with the numbers."""
+    if min(args.concurrent, args.waiting) < 1:
+        return "--concurrent and --waiting are 1 at least"
+    for name, value in (("--cache-tokens", args.cache_tokens), ("--context", args.context)):
+        if value is not None and not _LEAST_TOKENS <= value <= _MOST_TOKENS:
+            return f"{name} {value}: expected {_LEAST_TOKENS} to {_MOST_TOKENS}"
+    if args.context and args.cache_tokens and args.cache_tokens < args.context + SPARE:
+        return f"--cache-tokens {args.cache_tokens} does not hold a --context of {args.context}: {args.context + SPARE} do"
+    return None
 
 
 def _serve(args: argparse.Namespace, service: Service, key: str | None) -> int:
@@ -128,4 +148,4 @@ def load_one(args: argparse.Namespace) -> Service:
     from engine.serving.scheduler import Bounds
 
     bounds = Bounds(running=args.concurrent, waiting=args.waiting)
-    return LocalService.load_model(EngineConfig(model=name), cache_tokens=args.cache_tokens, bounds=bounds)
+    return LocalService.load_model(EngineConfig(model=name), context=args.context, cache_tokens=args.cache_tokens, bounds=bounds)

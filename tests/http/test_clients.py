@@ -119,7 +119,7 @@ def test_a_prompt_that_is_too_long_is_refused_with_both_numbers(noise: openai.Op
     with pytest.raises(openai.BadRequestError) as caught:
         noise.chat.completions.create(model="m", messages=[{"role": "user", "content": "x y" * 2000}], max_tokens=5)
     assert caught.value.code == "context_length_exceeded"
-    assert "3840" in caught.value.message and "6018" in caught.value.message
+    assert "4096" in caught.value.message and "6018" in caught.value.message
 
 
 def test_a_first_answer_that_is_not_shown_is_counted_and_revised() -> None:

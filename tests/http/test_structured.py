@@ -16,6 +16,7 @@ from benchmarks.random_schemas import random_schema
 from engine.serving.calls import CallReader, written
 
 ASK = [{"role": "user", "content": "x"}]
+FORMATS = ("time", "date-time", "email", "uuid", "ipv4", "ipv6", "hostname", "duration", "uri")
 WEATHER = {
     "type": "function",
     "function": {
@@ -92,10 +93,7 @@ def test_room_that_suffices_changes_nothing(client: openai.OpenAI, seed: int) ->
     [
         {"type": "number"},
         *({"type": "integer", "multipleOf": factor} for factor in (3, 7, 37)),
-        *(
-            {"type": "string", "format": kind}
-            for kind in ("time", "date-time", "email", "uuid", "ipv4", "ipv6", "hostname", "duration", "uri")
-        ),
+        *({"type": "string", "format": kind} for kind in FORMATS),
         *({"type": "string", "pattern": pattern} for pattern in ("^[a-z]+@[a-z]+$", "^[0-9a-z]+;$", "^(ab)+c$")),
     ],
     ids=str,

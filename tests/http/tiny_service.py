@@ -36,9 +36,9 @@ def tokenizer() -> TextTokenizer:
     return TextTokenizer(TokenizerTables(pre="smollm", tokens=TOKENS, merges=merges, special_ids=tuple(range(17))))
 
 
-def checkpoint(seed: int = 0) -> Checkpoint:
+def checkpoint(seed: int = 0, config: DenseConfig = CONFIG) -> Checkpoint:
     torch.manual_seed(seed)
-    c = CONFIG
+    c = config
 
     def random(out: int, into: int) -> torch.Tensor:
         return torch.randn(out, into) * 2 * into**-0.5
@@ -62,5 +62,5 @@ def checkpoint(seed: int = 0) -> Checkpoint:
     return Checkpoint(model, tokenizer(), LAYOUT, None)
 
 
-def service(seed: int = 0, *, cache_tokens: int = 24_576, bounds: Bounds | None = None) -> LocalService:
-    return LocalService(checkpoint(seed), "tiny", cache_tokens=cache_tokens, bounds=bounds or Bounds())
+def service(seed: int = 0, *, cache_tokens: int | None = None, bounds: Bounds | None = None, config: DenseConfig = CONFIG) -> LocalService:
+    return LocalService(checkpoint(seed, config), "tiny", cache_tokens=cache_tokens, bounds=bounds or Bounds())
