@@ -18,8 +18,7 @@ from engine.decode import NOTHING, PREFILL_CHUNK, READ_ALONG, SLOTS, Decoder, Fo
 from engine.repeats import Repeats
 from engine.serving.choice import Boundary, Chooser, Pick
 
-
-# What a piece of a prompt and what is cached before it come to at most, multiplied: the attention of one way to compute takes memory for that.
+# A piece of a prompt times what is cached before it comes to this at most: the attention of one way to compute takes memory for that.
 _MOST_PAIRS = 1 << 22
 
 

@@ -26,12 +26,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--api-key", metavar="KEY", help="what clients must send; MERCURY_API_KEY keeps it out of the process list")
     parser.add_argument("--allow-host", metavar="NAME", action="append", default=[], help="a host name clients may ask by; repeatable")
     parser.add_argument("--cors-origin", metavar="URL", action="append", default=[], help="an origin whose pages may ask; repeatable")
-    parser.add_argument(
-        "--context", metavar="N", type=int, help="tokens of prompt and answer; more than the model was trained on cost quality"
-    )
-    parser.add_argument(
-        "--cache-tokens", metavar="N", type=int, help="tokens whose keys and values are kept at most; default: 24576 or a context"
-    )
+    parser.add_argument("--context", metavar="N", type=int, help="tokens of prompt and answer; more than the model knows cost quality")
+    parser.add_argument("--cache-tokens", metavar="N", type=int, help="tokens whose keys and values are kept; default: 24576, or a context")
     parser.add_argument("--concurrent", metavar="N", type=int, default=16, help="answers written at once at most")
     parser.add_argument("--waiting", metavar="N", type=int, default=64, help="requests that may wait; more are answered 429")
     parser.add_argument("--replicas", metavar="N", type=int, help="engines in processes of their own; needs the extra `cluster`")
