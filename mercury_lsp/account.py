@@ -41,6 +41,8 @@ class Figures(msgspec.Struct, frozen=True, kw_only=True):
     characters: int = 0  # that accepting put in
     answer_ms: Times | None = None  # from an ask to its answer
     accepted_ms: Times | None = None  # from when a suggestion was first shown to its end
+    partly_ms: Times | None = None  # to a word or a line of it being taken
+    typed_ms: Times | None = None
     rejected_ms: Times | None = None
 
 
@@ -57,7 +59,9 @@ class Account:
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         self._now = now
         self._counts: Counter[str] = Counter()
-        self._times: dict[str, deque[float]] = {name: deque(maxlen=_RECENT) for name in ("answer", "accepted", "rejected")}
+        self._times: dict[str, deque[float]] = {
+            name: deque(maxlen=_RECENT) for name in ("answer", "accepted", "partly", "typed", "rejected")
+        }
         self._shown: dict[str, _Shown] = {}  # by document
 
     def asked(self) -> float:
@@ -103,29 +107,28 @@ class Account:
         """What was shown is so no longer, the text before the cursor being `before` now: it was typed to its end, or nobody wanted it."""
         if (shown := self._shown.pop(document, None)) is None:
             return
-        if shown.whole == hash(before):
-            self._counts["typed"] += 1
-        else:
-            self._end(shown, "rejected")
+        self._became(shown, "typed" if shown.whole == hash(before) else "rejected")
 
     def accepted(self, item: str) -> None:
         for document, shown in self._shown.items():
             if item in shown.ids:
                 del self._shown[document]
                 self._counts["characters"] += shown.length
-                self._end(shown, "accepted")
+                self._became(shown, "accepted")
                 return
 
     def accepted_part(self, item: str, length: int) -> None:
         """`length` characters of it; the rest is still there."""
-        if any(item in shown.ids for shown in self._shown.values()):
-            self._counts.update(partly=1, characters=max(0, length))
+        for shown in self._shown.values():
+            if item in shown.ids:
+                self._counts["characters"] += max(0, length)
+                self._became(shown, "partly")
 
     def figures(self) -> Figures:
         found: dict[str, Any] = {**self._counts, **{f"{name}_ms": _times(values) for name, values in self._times.items()}}
         return Figures(**found)
 
-    def _end(self, shown: _Shown, how: Literal["accepted", "rejected"]) -> None:
+    def _became(self, shown: _Shown, how: Literal["accepted", "partly", "typed", "rejected"]) -> None:
         self._counts[how] += 1
         self._times[how].append((self._now() - shown.since) * 1e3)
 

@@ -106,5 +106,7 @@ def _rows(total: Figures) -> list[tuple[str, str]]:
         ("tokens a forward", f"{total.tokens / total.forwards:.2f}" if total.forwards else "–"),
         ("answer, ms (p50/p95)", times(total.answer_ms)),
         ("accepted after, ms", times(total.accepted_ms)),
+        ("word or line taken after, ms", times(total.partly_ms)),
+        ("typed to the end after, ms", times(total.typed_ms)),
         ("rejected after, ms", times(total.rejected_ms)),
     ]

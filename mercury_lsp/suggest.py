@@ -33,7 +33,7 @@ ACCEPTED = "mercury.didAcceptCompletionItem"
 # Parts of a draft that are put into the document to see whether they can stand there; the longest nearly always can.
 _TRIES = 3
 # Who asked with a key gets so many to choose from, those after the first if they come within so many seconds.
-_MOST_ITEMS = 3
+_MOST_ITEMS = 4
 # A line that the project has is taken without asking the engine from this confidence on.
 _SURE = 0.6
 _OTHERS_SECONDS = 1.0

@@ -24,7 +24,7 @@ from mercury_lsp.syntax import FIRST_PARSE, Tree
 
 _SUFFIXES = ("py", "ts", "js", "go", "rs", "java", "c", "lua")
 _SIZES = range(800, 6_000)  # bytes
-_TOLD = 3.0  # seconds a case may take before it is told like a fault
+_TOLD = 3.0  # seconds of processor time a case may take before it is told like a fault
 
 
 def files(folder: Path, count: int) -> list[Path]:
@@ -45,15 +45,15 @@ def tried(text: str, language: str, seed: str) -> Iterator[tuple[int, str]]:
         later = offset + rng.choice([0, 0, rng.randrange(200)])
         gone = min(rng.choice([0, rng.randrange(1, 80)]), len(text) - offset)
         draft = damaged(text[later : later + rng.randrange(1, 300)], rng)
-        began = time.monotonic()
+        began = time.process_time()
         try:
             shorter = text[:offset] + text[offset + gone :]
             tree = whole and whole.edit(offset, offset + gone, offset, shorter, budget=FIRST_PARSE)
             wrong = violation(shorter, language, offset, draft, tree)
         except Exception as error:  # the very thing that is looked for
             wrong = f"{type(error).__name__}: {error}"
-        if wrong is None and time.monotonic() - began > _TOLD:
-            wrong = f"took {time.monotonic() - began:.1f} s"
+        if wrong is None and time.process_time() - began > _TOLD:
+            wrong = f"took {time.process_time() - began:.1f} s"
         if wrong is not None:
             yield offset, f"{wrong}: {gone} characters gone, draft {draft!r}"
 

@@ -52,16 +52,19 @@ def test_typed_through_to_the_end() -> None:
     found = figures(["total"], "return ", "return tot", "return total")
     assert (found["asks"], found["reused"]) == (3, 1)  # at its end the engine is asked anew
     assert (found["suggestions"], found["typed"], found["rejected"]) == (1, 1, 0)
+    assert found["typed_ms"] and not found["rejected_ms"]
 
 
 def test_rejected_by_typing_something_else() -> None:
     found = figures(["total", "other"], "return ", "return x")
     assert (found["suggestions"], found["rejected"], found["typed"], found["accepted"]) == (2, 1, 0, 0)
+    assert found["rejected_ms"] and not found["typed_ms"]
 
 
 def test_taken_in_parts() -> None:
     found = figures(["total + 1"], "return ", part=5)
     assert (found["partly"], found["accepted"], found["characters"]) == (1, 0, 5)
+    assert found["partly_ms"] and not found["accepted_ms"]
 
 
 def test_an_acceptance_of_something_never_shown_counts_for_nothing() -> None:

@@ -1,4 +1,4 @@
-"""Who asks with a key gets up to three suggestions to choose from; who types gets one."""
+"""Who asks with a key gets the best suggestion and up to three others to choose from; who types gets one."""
 
 from __future__ import annotations
 
@@ -29,8 +29,9 @@ def offered(engine: Inventive, kind: int) -> list[str]:
         return [item["insertText"] for item in client.items(0, 4, kind=kind)]
 
 
-def test_three_that_differ_for_who_asks_with_a_key() -> None:
-    assert offered(Inventive("alpha", "beta", "gamma", "delta"), kind=1) == ["x = alpha", "x = beta", "x = gamma"]
+def test_three_others_for_who_asks_with_a_key() -> None:
+    found = offered(Inventive("alpha", "beta", "gamma", "delta", "epsilon"), kind=1)
+    assert found == ["x = alpha", "x = beta", "x = gamma", "x = delta"]
 
 
 def test_one_for_who_types() -> None:
