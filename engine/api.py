@@ -224,6 +224,11 @@ class Engine(Protocol):
         ...
 
 
+def foreseen(engine: Engine, request: InfillRequest, stop: StopFlag) -> Draft | None:
+    """The draft of a request that nobody has made yet; None from an engine for which it would cost more than this machine's time."""
+    return engine.infill(request, stop) if getattr(engine, "drafts_freely", False) else None
+
+
 class EngineConfig(msgspec.Struct, frozen=True, kw_only=True):
     """Which engine to load and how it runs."""
 

@@ -50,6 +50,8 @@ _LONGEST_WORD = 24
 class LocalEngine:
     """A checkpoint with its cache. Not thread-safe: one thread asks, any thread may set the stop flag."""
 
+    drafts_freely = True  # also what nobody asked for yet: `engine.api.foreseen`
+
     def __init__(self, checkpoint: Checkpoint, name: str) -> None:
         self.name = name
         self.tokenizer, self.layout = checkpoint.tokenizer, checkpoint.layout

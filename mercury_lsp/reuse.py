@@ -73,6 +73,11 @@ class Reuse:
             shown_to=typed + len(completion),
         )
 
+    def knows(self, document: str, before: str, after: str) -> bool:
+        """Whether there is a rest at this cursor. Drops nothing."""
+        last = self._last.get(document)
+        return last is not None and _left(last, before, after) is not None
+
     def forget(self, document: str) -> None:
         self._last.pop(document, None)
 

@@ -268,13 +268,16 @@ def did_change(ls: MercuryServer, params: object) -> None:
     """A change that cannot be read closes the document: better no suggestion than one for a text that the client does not have."""
     document = read(params, OnDocument).text_document
     ls.suggester.worker.stop(key_of(document.uri))  # what it computes is about a text that is no more
+    changes = []
     try:
-        ls.session.change(document.uri, document.version, read(params, Changes).content_changes)
+        changes = read(params, Changes).content_changes
+        ls.session.change(document.uri, document.version, changes)
     except JsonRpcInvalidParams:
         ls.session.close(document.uri)
         ls.project.closed(document.uri)
         ls.next_edits.closed(key_of(document.uri))
         raise
+    ls.suggester.ahead.changed(key_of(document.uri), document.uri, changes)
     ls.project.changed(document.uri)
     ls.next_edits.changed(document.uri)
 

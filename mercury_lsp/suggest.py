@@ -13,13 +13,15 @@ from typing import Any
 
 import msgspec
 
-from engine.api import Draft, InfillRequest, Related
+from engine.api import Draft, InfillRequest, Related, foreseen
 from mercury_lsp import indent, popup, present
 from mercury_lsp.account import Account
+from mercury_lsp.ahead import Ahead
 from mercury_lsp.ask import InlineCompletionAsk
 from mercury_lsp.context import Trigger, infill_request
 from mercury_lsp.languages import language_of
 from mercury_lsp.lines import Known
+from mercury_lsp.params import Position
 from mercury_lsp.portion import Portion, portions
 from mercury_lsp.privacy import Privacy
 from mercury_lsp.reuse import Rest, Reuse
@@ -47,6 +49,19 @@ class Suggestion(msgspec.Struct, frozen=True):
     confidence: float | None  # None: it was shown before, and this is what is left of it
 
 
+class _Foreseen(msgspec.Struct, frozen=True):
+    """What was drafted before anybody asked."""
+
+    before: str  # the text around the cursor
+    after: str
+    multiline: bool
+    draft: Draft
+
+    def answers(self, request: InfillRequest, before: str, after: str) -> bool:
+        same = (self.before, self.after, self.multiline) == (before, after, request.multiline)
+        return same and self.draft.text.startswith(request.begins)
+
+
 class Suggester:
     """`settings`, `roots` (the workspace's folders) and `related` (what else bears on a cursor) are the server's to set."""
 
@@ -60,12 +75,16 @@ class Suggester:
         self._privacy = Privacy()
         self._reuse = Reuse()
         self._trees = Trees()
+        self._foreseen: dict[str, _Foreseen] = {}
         self._ids = itertools.count(1)
         self.account = Account()
+        self.ahead = Ahead(self._foresee)
 
     async def items(self, ask: InlineCompletionAsk, snapshot: Snapshot) -> list[dict[str, Any]]:
         """`InlineCompletionItem`s for the cursor of `snapshot`; none where nothing may or can be shown. Raises what the engine raises."""
         asked = self.account.asked()
+        if not ask.explicit:
+            self.ahead.asked(snapshot.document)
         try:
             suggestion = await self.suggestion(ask, snapshot)
         except asyncio.CancelledError:
@@ -114,6 +133,8 @@ class Suggester:
     def forget(self, document: str) -> None:
         """The document was closed."""
         self._reuse.forget(document)
+        self._foreseen.pop(document, None)
+        self.ahead.forget(document)
         self._trees.forget(document)
         self.worker.stop(document)
 
@@ -138,7 +159,24 @@ class Suggester:
             draft = _of_the_project(known_line)
             self._reuse.remember(document, before, after, request.multiline, draft)
             return Rest(draft.text, draft, 0, shown=False)
+        foreseen = self._foreseen.pop(document, None)
+        if foreseen is not None and foreseen.answers(request, before, after) and not ask.explicit:
+            return self._new(snapshot, request, foreseen.draft)
         return await self._drafted(ask, snapshot, request)
+
+    async def _foresee(self, uri: str, place: Position) -> None:
+        """Draft what will be asked for at `place`, unless the answer is known."""
+        snapshot = self._session.snapshot(uri, place.line, place.character)
+        if snapshot is None or not self.may_read(snapshot):
+            return
+        request = msgspec.structs.replace(self._asked_at(snapshot, "automatic"), deadline=None)
+        document, before, after = snapshot.document, snapshot.before, snapshot.after
+        if self._reuse.knows(document, before, after):
+            return
+        # A key of its own: a next edit for the document must not drop this, nor this that.
+        draft = await self.worker.aside(f"{document} ahead", lambda engine, stop: foreseen(engine, request, stop))
+        if draft is not None and draft.ended != "stopped" and self._session.is_current(snapshot):
+            self._foreseen[document] = _Foreseen(before, after, request.multiline, draft)
 
     @property
     def _sure(self) -> float:
@@ -156,15 +194,18 @@ class Suggester:
                 self._reuse.remember(document, before, after, request.multiline, whole)
 
         draft = await self.worker.infill(document, request, patience=EXPLICIT_SECONDS if ask.explicit else None, late=late)
-        if draft is None:
-            return None
+        return None if draft is None else self._new(snapshot, request, draft)
+
+    def _new(self, snapshot: Snapshot, request: InfillRequest, draft: Draft) -> Rest:
         self.account.drafted(draft)
-        self._reuse.remember(document, before, after, request.multiline, draft)
+        self._reuse.remember(snapshot.document, snapshot.before, snapshot.after, request.multiline, draft)
         return Rest(draft.text, draft, 0, shown=False)
 
+    def _asked_at(self, snapshot: Snapshot, trigger: Trigger) -> InfillRequest:
+        return infill_request(snapshot, self.settings, trigger, self.roots, self.related(snapshot, self.settings))
+
     def _request(self, ask: InlineCompletionAsk, snapshot: Snapshot) -> InfillRequest:
-        trigger: Trigger = "explicit" if ask.explicit else "automatic"
-        request = infill_request(snapshot, self.settings, trigger, self.roots, self.related(snapshot, self.settings))
+        request = self._asked_at(snapshot, "explicit" if ask.explicit else "automatic")
         selected = _selected(ask, snapshot)
         if selected is None:
             return request
@@ -195,7 +236,9 @@ class Suggester:
         tree = self._trees.tree(snapshot.document, snapshot.text, language)
         if tree is None and has_grammar(language):
             language = ""  # else it would be parsed once more, and given up once more
-        return present.item(snapshot.text, snapshot.line, snapshot.column, text, language=language, tree=tree, style=_style(ask), exact=exact)
+        return present.item(
+            snapshot.text, snapshot.line, snapshot.column, text, language=language, tree=tree, style=_style(ask), exact=exact
+        )
 
     def _to_protocol(self, suggestion: Suggestion, snapshot: Snapshot) -> dict[str, Any]:
         item = self._item_of(suggestion.item, snapshot)

@@ -69,7 +69,7 @@ class _Call(_Job):
 class _Aside:
     """Something that may wait for all infills, and gives way to each. Of each document the newest."""
 
-    def __init__(self, document: str, work: Callable[[Engine, StopFlag], Draft], answer: asyncio.Future[Draft | None]) -> None:
+    def __init__(self, document: str, work: Callable[[Engine, StopFlag], Draft | None], answer: asyncio.Future[Draft | None]) -> None:
         self.document = document
         self.work = work
         self.answer = answer
@@ -165,7 +165,7 @@ class Worker:
             job.stop.set()
             self._expire(job)
 
-    async def aside(self, document: str, work: Callable[[Engine, StopFlag], Draft]) -> Draft | None:
+    async def aside(self, document: str, work: Callable[[Engine, StopFlag], Draft | None]) -> Draft | None:
         """What `work` makes of the engine, on its thread, while nobody asks for an infill.
 
         None where somebody did, the document was stopped, or there is no engine. Raises what `work` raises.

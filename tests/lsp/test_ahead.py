@@ -1,0 +1,143 @@
+"""Drafts before anybody asks: for clients that let the keys rest, from an engine that costs nothing more, never in a suggestion's way."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+from lsp_client import URI, Client, in_process
+
+from engine.api import Draft, InfillRequest, StopFlag
+from engine.scripted import ScriptedEngine
+from mercury_lsp.ahead import cursor_after
+from mercury_lsp.params import Change, Position, Range
+
+
+class Recording(ScriptedEngine):
+    """Drafts the same for every hole, and keeps what it was asked."""
+
+    drafts_freely = True
+
+    def __init__(self, text: str) -> None:
+        super().__init__([text] * 99)
+        self.prefixes: list[str] = []
+
+    def infill(self, request: InfillRequest, stop: StopFlag) -> Draft:
+        self.prefixes.append(request.prefix)
+        return super().infill(request, stop)
+
+
+@contextmanager
+def resting(engine: ScriptedEngine) -> Iterator[Client]:
+    """A client that has asked for two suggestions, the second long after the change before."""
+    with in_process(lambda _: engine) as client:
+        client.initialize()
+        client.open("x = 1\n")
+        ask(client, 0, 5)  # by then the server has all it needs
+        insert(client, 1, 0, "a")
+        time.sleep(0.1)
+        ask(client, 1, 1)
+        yield client
+
+
+def insert(client: Client, line: int, character: int, text: str) -> None:
+    place = {"line": line, "character": character}
+    client.versions[URI] = version = client.versions.get(URI, 1) + 1
+    change = {"range": {"start": place, "end": place}, "text": text}
+    client.notify("textDocument/didChange", {"textDocument": {"uri": URI, "version": version}, "contentChanges": [change]})
+
+
+def ask(client: Client, line: int, character: int, kind: int = 2) -> list[str]:
+    document, position = {"uri": URI}, {"line": line, "character": character}
+    answer = client.call(
+        "textDocument/inlineCompletion", {"textDocument": document, "position": position, "context": {"triggerKind": kind}}
+    )
+    return [item["insertText"] for item in answer["items"]]
+
+
+def until(engine: Recording, count: int) -> None:
+    end = time.monotonic() + 20
+    while len(engine.prefixes) < count and time.monotonic() < end:
+        time.sleep(0.005)
+    time.sleep(0.05)  # for the draft to arrive, and for a further one that ought not to
+    assert len(engine.prefixes) == count, engine.prefixes
+
+
+def test_the_draft_is_there_when_a_client_asks_that_let_the_keys_rest() -> None:
+    engine = Recording("lpha = 2")
+    with resting(engine) as client:
+        insert(client, 1, 1, "\n")
+        insert(client, 2, 0, "b")
+        until(engine, 3)
+        assert engine.prefixes[-1].endswith("a\nb")
+        assert ask(client, 2, 1) == ["blpha = 2"]
+        assert len(engine.prefixes) == 3
+
+
+def test_a_client_that_asks_with_every_key_gets_none_ahead() -> None:
+    engine = Recording("lpha = 2")
+    with resting(engine) as client:
+        insert(client, 1, 1, "z")
+        ask(client, 1, 2)
+        asked = len(engine.prefixes)
+        insert(client, 1, 2, "q")
+        time.sleep(0.3)
+        assert len(engine.prefixes) == asked
+
+
+def test_a_script_is_not_used_up() -> None:
+    with resting(ScriptedEngine(["zero", "one", "two", "three"])) as client:
+        insert(client, 1, 1, "z")
+        time.sleep(0.3)
+        assert ask(client, 1, 2) == ["aztwo"]
+
+
+def test_after_a_wrong_guess_the_engine_is_asked() -> None:
+    engine = Recording("lpha = 2")
+    with resting(engine) as client:
+        insert(client, 1, 1, "z")
+        until(engine, 3)
+        ask(client, 0, 1)
+        assert engine.prefixes[2:] == ["x = 1\naz", "x"]
+
+
+def test_a_pair_that_the_editor_closed_in_what_is_shown_leaves_it() -> None:
+    engine = Recording("[b]")
+    with resting(engine) as client:
+        insert(client, 1, 1, "[]")
+        time.sleep(0.3)
+        assert ask(client, 1, 2) == ["a[b]"]
+        assert len(engine.prefixes) == 2
+
+
+def test_what_is_known_is_not_drafted_again() -> None:
+    engine = Recording("lpha = 2")
+    with resting(engine) as client:
+        insert(client, 1, 1, "l")
+        time.sleep(0.3)
+        assert ask(client, 1, 2) == ["alpha = 2"]
+        assert len(engine.prefixes) == 2
+
+
+def test_who_asks_with_a_key_gets_a_draft_of_its_own() -> None:
+    engine = Recording("lpha = 2")
+    with resting(engine) as client:
+        insert(client, 1, 1, "z")
+        until(engine, 3)
+        assert ask(client, 1, 2, kind=1)
+        assert len(engine.prefixes) > 3
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "character"),
+    [("a", 3, 5), ("", 3, 4), ("()", 3, 5), ("a()", 3, 7), ("a\n  b", 4, 3), ("a\r\nb", 4, 1), ("😀", 3, 6), ("x\n", 4, 0)],
+)
+def test_where_the_cursor_stands_after_a_change(text: str, line: int, character: int) -> None:
+    spot = Position(3, 4)
+    assert cursor_after(Change(text, Range(spot, Position(3, 9)))) == Position(line, character)
+
+
+def test_a_whole_text_says_nothing_of_the_cursor() -> None:
+    assert cursor_after(Change("x = 1\n")) is None
