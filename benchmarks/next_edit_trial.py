@@ -86,7 +86,7 @@ def _without_blanks(text: str) -> str:
 
 def _played(scenario: Scenario, engine: Engine | None, asked: Asked) -> tuple[NextEdits, Snapshot]:
     session = Session()
-    edits = NextEdits(session, Settings, lambda: [_FOLDER], lambda name: ())
+    edits = NextEdits(session, Settings, lambda: [_FOLDER], lambda name: (), pause=0.0)  # whoever stopped there has typed the word
     if engine is not None:
         edits.rewrite = _asking(engine, asked)
     for path, text in scenario.documents.items():

@@ -150,6 +150,9 @@ class RewriteRequest(msgspec.Struct, frozen=True, kw_only=True):
     history: tuple[PastEdit, ...] = ()  # the latest last
     instruction: str = ""  # `engine.instructions` has the wordings that the default model knows best
     related: tuple[Related, ...] = ()
+    # Where so many lines of the region follow the first change, that is the whole text: the rest stays as it is. 0: what changes is written
+    # to the end. An engine need not heed it.
+    first_change: int = 0
     deadline: float | None = None  # `time.monotonic()` seconds
 
 

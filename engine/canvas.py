@@ -29,6 +29,11 @@ class Rows(NamedTuple):
     laid: int
 
 
+def filled(count: int) -> int:
+    """How many rows a forward over so many has."""
+    return next((size for size in _ROW_COUNTS if size >= count), count)
+
+
 def clean_and_blocks(clean: Sequence[int], start: int, anchors: Sequence[int] = (), slots: int = 0, mask_id: int = 0) -> Rows:
     """`clean` ids at `start`… read causally, and behind them a masked block of `slots` off each of `anchors` (places in `clean`)."""
     ids, positions = list(clean), list(range(start, start + len(clean)))
@@ -52,7 +57,7 @@ def block_alone(ids: Tensor, start: int) -> Rows:
 def _filled(ids: Tensor, positions: Tensor, seen: Tensor) -> Rows:
     """Rows filled up with copies of the last id and position, which nothing sees and which see the last row only."""
     count = len(ids)
-    more = next((size for size in _ROW_COUNTS if size >= count), count) - count
+    more = filled(count) - count
     if more == 0:
         return Rows(ids, positions, seen, count)
     wide = functional.pad(seen, (0, more, 0, more))

@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 
 from engine.cache import CacheSlot
-from engine.canvas import Rows, block_alone, clean_and_blocks
+from engine.canvas import Rows, block_alone, clean_and_blocks, filled
 from engine.config import InfillLayout
 from engine.models.transformer import Transformer
 from engine.remask import commit_confident
@@ -42,6 +42,12 @@ _ANCHORS = 1
 SLOTS = 6
 # The longest draft that is read at once: of a text that is copied, what a forward's cost of rows allows.
 _LONGEST_DRAFT = 40
+# Rows of a forward that reads on in a text that is copied. Rows are filled up to 64 from 33 on, so those up to there cost nothing.
+_COPIED_ROWS = 64
+# Ids of the first draft of a text that is copied, and as many more as fill the rows: often it ends at once, since nothing is to change.
+_FIRST_DRAFT = 16
+# Ids at the end of a prompt that may be read along with the first block, where that leaves the rest in chunks that need no filling.
+_MOST_ALONG = 40
 
 Ended = Literal["end", "line", "length"]
 Interrupt = Literal["deadline", "stopped"]
@@ -138,7 +144,7 @@ def decode(
     ids: list[int] = []
     confidence: list[float] = []
     steps = forwards = 0
-    reason = prefill(decoder, slot, prompt[:-READ_ALONG], interrupted)
+    reason = prefill(decoder, slot, prompt[: len(prompt) - read_along(len(prompt) - len(slot.ids))], interrupted)
     started = time.perf_counter()
     forward = _verified(decoder, slot, prompt, limits, (Repeats(prompt), *sources)) if limits.verify else _unverified(decoder, slot, prompt)
     ended: Ended | None
@@ -151,6 +157,16 @@ def decode(
             if ended := ended_by(index, len(ids), decoder.layout.end_id, limits) or ("line" if limits.text_ends(ids) else None):
                 return Decoded(ids, confidence, steps, forwards, ended, time.perf_counter() - started)
     return Decoded(ids, confidence, steps, forwards, reason, time.perf_counter() - started)
+
+
+def read_along(unread: int) -> int:
+    """How many of a prompt's unread ids go along with the first block: those that leave the fewest rows to read before, filling counted."""
+    return min(range(1, min(unread, _MOST_ALONG) + 1), key=lambda along: (_filled_rows(unread - along), along), default=0)
+
+
+def _filled_rows(count: int) -> int:
+    whole, rest = divmod(count, PREFILL_CHUNK)
+    return whole * PREFILL_CHUNK + (filled(rest) if rest else 0)
 
 
 def decode_causally(decoder: Decoder, slot: CacheSlot, prompt: Sequence[int], limits: Limits) -> Decoded:
@@ -184,12 +200,13 @@ def _verified(decoder: Decoder, slot: CacheSlot, prompt: Sequence[int], limits: 
     """Forwards that each verify the draft before and denoise the next one."""
     end_id, slots, mask_id = decoder.layout.end_id, min(SLOTS, decoder.layout.block), decoder.layout.mask_id
     pending = list(prompt[len(slot.ids) :])
-    draft, favour = from_text(sources, decoder, limits)
+    draft, favour = from_text(sources, decoder, limits, filled(len(pending) + _FIRST_DRAFT) - len(pending))
     not_first = list(limits.not_first)
     while True:
         last = len(pending) - 1
         clean = [*pending, *draft.ids]
-        anchors = [last + place for place in likely_ends(draft.confidence)]
+        # Behind a text that is copied comes more of it, or what it was left for: no block that hangs there would be looked at.
+        anchors = [] if favour and draft.ids else [last + place for place in likely_ends(draft.confidence)]
         anchors = [place for place in anchors if not (place > last and ended_by(clean[place], 0, end_id, limits))]
         hidden, logits = decoder.read(slot, clean_and_blocks(clean, len(slot.ids), anchors, slots, mask_id), first=last)
         if favour:
@@ -203,7 +220,7 @@ def _verified(decoder: Decoder, slot: CacheSlot, prompt: Sequence[int], limits: 
         yield Forward(chosen[: agreeing + 1], best.confidence[: agreeing + 1].tolist(), bool(anchors))
         for index, source in itertools.product(chosen[: agreeing + 1], sources):
             source.add(index)
-        pending, (draft, favour) = [chosen[agreeing]], from_text(sources, decoder, limits)
+        pending, (draft, favour) = [chosen[agreeing]], from_text(sources, decoder, limits, _COPIED_ROWS - 1)
         if last + agreeing in anchors and not favour:
             # The block's first slot guessed what is now known; the rest goes on from that.
             first = len(best.ids) + anchors.index(last + agreeing) * slots
@@ -212,9 +229,15 @@ def _verified(decoder: Decoder, slot: CacheSlot, prompt: Sequence[int], limits: 
             draft = max(cut(denoised.ids.tolist(), denoised.confidence.tolist(), end_id, limits), draft, key=expected)
 
 
-def from_text(sources: Sequence[Source], decoder: Decoder, limits: Limits) -> tuple[Forward, float]:
-    """The most promising draft of all sources, and what it is favoured by; one that is favoured goes before the others."""
-    drafts = [(cut(*source.draft(_LONGEST_DRAFT), decoder.layout.end_id, limits), source.favour) for source in sources]
+def from_text(sources: Sequence[Source], decoder: Decoder, limits: Limits, most: int = _LONGEST_DRAFT) -> tuple[Forward, float]:
+    """The most promising draft of all sources, and what it is favoured by; one that is favoured goes before the others.
+
+    `most`: ids of one that is favoured.
+    """
+    lengths = [most if source.favour else _LONGEST_DRAFT for source in sources]
+    drafts = [
+        (cut(*source.draft(length), decoder.layout.end_id, limits), source.favour) for source, length in zip(sources, lengths, strict=True)
+    ]
     return max(drafts, key=lambda pair: (bool(pair[0].ids) * pair[1], expected(pair[0])), default=(NOTHING, 0.0))
 
 

@@ -30,6 +30,7 @@ from engine.checkpoints.catalog import find
 from engine.checkpoints.load import Checkpoint, load_checkpoint
 from engine.decode import Decoded, Decoder, Interrupt, Interrupted, Limits, decode
 from engine.dedent import ended
+from engine.first_change import first_change
 from engine.follow import Follow
 from engine.layout import chat_ids, infill_ids, most_related, rewrite_ids
 from engine.listener import Listener
@@ -113,7 +114,9 @@ class LocalEngine:
         slot = self._cache.match(ids[:-1])
         missing = len(ids) - 1 - len(slot.ids)
         most = self.layout.context + MOST_TOKENS - len(ids)
-        limits = Limits(tokens=most, line_ends=lambda index: False, text_ends=lambda ids: False, verify=True)
+        limits = Limits(
+            tokens=most, line_ends=lambda index: False, text_ends=lambda ids: self._changed(request, ids) is not None, verify=True
+        )
         follow = Follow([*self.tokenizer.encode(request.region), self.layout.end_id], KEEP)
         listener = Listener(lambda ids: heard(self._canvas(ids, follow.draft(len(request.region))[0])))
         decoded = decode(self.decoder, slot, ids, limits, _interruption(request, stop), [follow, listener])
@@ -163,8 +166,15 @@ class LocalEngine:
         return Canvas(settled, self.tokenizer.decode([*ids, *draft])[len(settled) :])
 
     def _rewritten(self, decoded: Decoded, request: RewriteRequest, prefill_tokens: int, started: float) -> Draft:
-        unchanged = decoded.ids == [self.layout.end_id]
-        return self._plain(decoded, request.region if unchanged else self.tokenizer.decode(decoded.ids), prefill_tokens, started)
+        if decoded.ids == [self.layout.end_id]:
+            return self._plain(decoded, request.region, prefill_tokens, started)
+        if (changed := self._changed(request, decoded.ids)) is not None:
+            return self._plain(decoded._replace(ended="end"), changed, prefill_tokens, started)
+        return self._plain(decoded, self.tokenizer.decode(decoded.ids), prefill_tokens, started)
+
+    def _changed(self, request: RewriteRequest, ids: Sequence[int]) -> str | None:
+        """The region with its first change, where that is all that is wanted and it is written."""
+        return first_change(request.region, self.tokenizer.decode(ids), request.first_change) if request.first_change else None
 
     def _plain(self, decoded: Decoded, text: str, prefill_tokens: int, started: float) -> Draft:
         """A draft whose confidence is the model's own alone."""

@@ -17,6 +17,8 @@ _LONGEST = 540
 _PREFIX, _SUFFIX = 800, 400  # characters around it: about what it was trained with, and reading them takes most of the time
 _MOST_CHANGED = 4  # lines; a rewriting of more is none of the small edits that follow from another
 _HISTORY = 4  # edits
+_MARGIN = 3  # lines between the cursor and an edge of a region that is taken again
+_SETTLED = 2  # lines of the region behind a change, with which it is whole: what else would change is the next question's
 _AROUND = 4  # lines above and below a place that was looked at
 # Of the probability that the model gives a whole rewriting. Of 236 moments, scenarios and held-out commits, the default model changed
 # something in 91 and 27 of that passed the other checks; from 0.5 on one, which was right; below that 5 of 26 (2026-11-30).
@@ -30,14 +32,32 @@ def is_worth_asking(moment: Moment) -> bool:
 
 
 class Region:
-    """Whole lines of the document at hand."""
+    """Whole lines of a document, and what the model sees around them."""
 
-    def __init__(self, moment: Moment) -> None:
-        text = moment.here.text
-        last = moment.made_in(moment.here.document)[-1]
-        near = abs(text.count("\n", 0, moment.cursor) - text.count("\n", 0, last.end)) < _LINES // 2
-        self.start, self.end = _around(text, moment.cursor if near else last.end)
-        self.text = text[self.start : self.end]
+    def __init__(self, text: Text, start: int, end: int) -> None:
+        self.document, self.start, self.end = text.document, start, end
+        self.text = text.text[start:end]
+        self.prefix, self.suffix = _last_lines(text.text[:start]), _first_lines(text.text[end:])
+        self._behind = len(text.text) - end
+
+    def moved(self, text: Text, at: int) -> Region | None:
+        """The region in a text that was changed inside of it alone, if `at` is well inside: what stands before it is read already."""
+        end = len(text.text) - self._behind
+        if text.document != self.document or not self.start <= at <= end or end - self.start > _LONGEST:
+            return None
+        now = Region(text, self.start, end)
+        lines, row = now.text.count("\n") + 1, text.text.count("\n", self.start, at)
+        inside = (row >= _MARGIN or not self.start) and (row < lines - _MARGIN or not self._behind) and lines <= _LINES + _MARGIN
+        return now if inside and (now.prefix, now.suffix) == (self.prefix, self.suffix) else None
+
+
+def region(moment: Moment, last: Region | None = None) -> Region:
+    """The lines around the cursor, or around the last change where the cursor is far from that; `last` is what was taken before."""
+    text = moment.here.text
+    change = moment.made_in(moment.here.document)[-1].end
+    near = abs(text.count("\n", 0, moment.cursor) - text.count("\n", 0, change)) < _LINES // 2
+    at = moment.cursor if near else change
+    return (last.moved(moment.here, at) if last is not None else None) or Region(moment.here, *_around(text, at))
 
 
 def _around(text: str, at: int) -> tuple[int, int]:
@@ -72,15 +92,16 @@ def lines_around(text: Text, line: int) -> str:
 def rewrite_request(
     moment: Moment, region: Region, history: Sequence[PastEdit], related: Sequence[Related], deadline: float | None
 ) -> RewriteRequest:
-    text, at = moment.here.text, moment.cursor
+    at = moment.cursor
     return RewriteRequest(
-        prefix=_last_lines(text[: region.start]),
+        prefix=region.prefix,
         region=region.text,
-        suffix=_first_lines(text[region.end :]),
+        suffix=region.suffix,
         path=shown_path(moment.here.path, moment.roots),
         cursor=at - region.start if region.start <= at <= region.end else None,
         history=tuple(history[-_HISTORY:]),
         related=tuple(related),
+        first_change=_SETTLED,
         deadline=deadline,
     )
 

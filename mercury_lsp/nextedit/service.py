@@ -5,6 +5,7 @@ Lives on the event loop. Nothing of an ignored file, or of one whose language is
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 import time
 from collections import OrderedDict
@@ -21,7 +22,8 @@ from mercury_lsp.nextedit.history import History
 from mercury_lsp.nextedit.moment import Intention, Moment, Proposal, Text
 from mercury_lsp.nextedit.predict import predictions
 from mercury_lsp.nextedit.quiet import Quiet
-from mercury_lsp.nextedit.rewriting import Region, is_worth_asking, lines_around, proposal, rewrite_request
+from mercury_lsp.nextedit.rewriting import Region, is_worth_asking, lines_around, proposal, region, rewrite_request
+from mercury_lsp.nextedit.typing import is_mid_word
 from mercury_lsp.privacy import Privacy
 from mercury_lsp.session import Session, Snapshot
 from mercury_lsp.settings import Settings
@@ -30,6 +32,7 @@ from mercury_lsp.trees import Trees
 
 _SEEN = 2  # places that were looked at, which the model gets to see
 _MOST_OFFERS = 50  # that may still be answered
+_PAUSE = 0.5  # seconds without a key after which a word that the cursor is in counts as whole
 _SECONDS = 1.5  # for the model; who reads on meanwhile is not waiting for it
 
 Rewrite = Callable[[str, RewriteRequest], Awaitable[Draft | None]]
@@ -44,7 +47,7 @@ class Offer(msgspec.Struct, frozen=True):
 
 
 class NextEdits:
-    """`settings`, `roots` and `defined` tell what they are at the moment."""
+    """`settings`, `roots` and `defined` tell what they are at the moment; `pause` is in seconds."""
 
     def __init__(
         self,
@@ -52,6 +55,7 @@ class NextEdits:
         settings: Callable[[], Settings],
         roots: Callable[[], Sequence[str]],
         defined: Callable[[str], Sequence[Definition]],
+        pause: float | None = None,
     ) -> None:
         self.history = History()
         self.rewrite: Rewrite | None = None  # how the model is asked; by document, so that a key can stop it
@@ -62,6 +66,9 @@ class NextEdits:
         self._quiet = Quiet()
         self._offers: OrderedDict[str, Offer] = OrderedDict()
         self._ids = itertools.count(1)
+        self._pause = _PAUSE if pause is None else pause
+        self._asked = 0  # questions
+        self._region: Region | None = None  # that the model was asked about last
 
     # ------------------------------------------------------------------------------------------ what happens
 
@@ -86,9 +93,18 @@ class NextEdits:
     async def next(self, snapshot: Snapshot, diagnostics: Sequence[Diagnostic] = (), *, anywhere: bool) -> Offer | None:
         """The next edit, in this document or `anywhere`: what the trees tell, else what the model would write; None where none is sure."""
         moment = self.moment(snapshot, diagnostics)
-        if moment is None or not moment.intentions:
+        if moment is None or not moment.intentions or not await self._is_whole(moment, snapshot):
             return None
         return self._structural(moment, anywhere=anywhere) or await self._rewritten(moment, snapshot)
+
+    async def _is_whole(self, moment: Moment, snapshot: Snapshot) -> bool:
+        """False where the word that is being typed was typed on, or something newer was asked, before it could count as whole."""
+        self._asked += 1
+        asked, left = self._asked, moment.intentions[-1].at + self._pause - time.monotonic()
+        if left <= 0 or not is_mid_word(moment):
+            return True
+        await asyncio.sleep(left)
+        return self._asked == asked and self._session.is_current(snapshot)
 
     def _structural(self, moment: Moment, *, anywhere: bool) -> Offer | None:
         least = self._settings().min_confidence
@@ -104,13 +120,13 @@ class NextEdits:
         """The model's edit of the lines around what was done last. Gives way to suggestions at the cursor, and to every key."""
         if self.rewrite is None or not is_worth_asking(moment):
             return None
-        region = Region(moment)
+        self._region = asked = region(moment, self._region)
         history = self.history.past_edits(lambda path: shown_path(path, moment.roots))
-        request = rewrite_request(moment, region, history, self._seen(moment), time.monotonic() + _SECONDS)
+        request = rewrite_request(moment, asked, history, self._seen(moment), time.monotonic() + _SECONDS)
         draft = await self.rewrite(snapshot.document, request)
         if draft is None or not self._session.is_current(snapshot):
             return None
-        found = proposal(moment, region, draft)
+        found = proposal(moment, asked, draft)
         may = found is not None and self._quiet.may(moment.here, found)
         return self._offer(moment.here, found, moment.intentions) if found is not None and may else None
 

@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 from lsp_client import URI, Client, cut, scripted
 
+from mercury_lsp.nextedit import service
+
 BEFORE = "def area(width, height):\n    return width * height\n"
 AFTER = BEFORE.replace("(width", "(breadth")
 RETURN = {"start": {"line": 1, "character": 11}, "end": {"line": 1, "character": 16}}
@@ -137,6 +139,31 @@ def test_windows_line_ends() -> None:
         client.change({"text": AFTER.replace("\n", "\r\n")})
         (edit,) = ask(client)
         assert (edit["range"], edit["text"]) == (RETURN, "breadth")
+
+
+def test_a_name_is_not_followed_while_it_is_typed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Letter after letter, as clients ask that do not wait: only who stops typing, or goes elsewhere, is told what follows."""
+    monkeypatch.setattr(service, "_PAUSE", 2.0)
+    with scripted() as client:
+        client.initialize()
+        client.open(BEFORE)
+        waiting = []
+        for typed in ("b", "br", "bre", "breadth"):
+            client.change({"text": BEFORE.replace("(width", f"({typed}")})
+            place = {"textDocument": {"uri": URI, "version": client.versions[URI]}, "position": {"line": 0, "character": 9 + len(typed)}}
+            waiting.append(client.request("textDocument/copilotInlineEdit", place))
+        *early, last = [client.answer(each)["result"]["edits"] for each in waiting]
+        assert early == [[], [], []]
+        assert [each["text"] for each in last] == ["breadth"]
+
+
+def test_a_name_is_whole_once_the_cursor_has_left_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(service, "_PAUSE", 3600.0)
+    with scripted() as client:
+        renamed(client)
+        for character in (15, 17):  # on its last letter, as in Vim's normal mode, and behind the comma
+            place = {"textDocument": {"uri": URI, "version": 2}, "position": {"line": 0, "character": character}}
+            assert len(client.call("textDocument/copilotInlineEdit", place)["edits"]) == 1
 
 
 # ------------------------------------------------------------------------------------------------ our own clients
