@@ -110,6 +110,16 @@ def test_typing_on_keeps_it_and_dismissing_takes_it_away(tmp_path: Path, release
 
 
 @RELEASES
+def test_accepting_fast_leaves_nothing_behind(tmp_path: Path, release: str) -> None:
+    """The editor does not wait for an answer about the key: what is shown still begins where it was asked for."""
+    with opened(tmp_path, release, "f()\n", ["total + 1"] * 9) as editor:
+        editor.press("f)i")
+        assert editor.sees("total + 1" + (")" if release == "0.12" else ""))
+        editor.press("tot<Tab>")
+        assert editor.becomes("f(total + 1)")
+
+
+@RELEASES
 def test_another_suggestion(tmp_path: Path, release: str) -> None:
     with opened(tmp_path, release, "", ["rn total"] * 9, others=["rn count", "rn size"]) as editor:
         editor.press("iretu")
