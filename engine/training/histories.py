@@ -5,9 +5,11 @@ Reads through the `git` command, a stream at a time; the repository may be bare 
 
 from __future__ import annotations
 
+import logging
 import random
 import re
 import subprocess
+import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,10 +17,16 @@ from pathlib import Path
 from engine.training.corpus import digest_of, is_held_out
 from engine.training.edit_cases import Change
 
+_log = logging.getLogger(__name__)
+
 CONTEXT = 40  # unchanged lines around a change
 _MOST_LINES = 6_000  # of a commit's diff: a larger one is skipped
 _LONGEST_LINE = 200  # characters
 _JOINED = 2  # unchanged lines that do not part two changes
+_PATCH = (
+    *("--patch", f"-U{CONTEXT}", "--no-color", "--no-ext-diff", "--no-textconv", "--no-renames", "--diff-filter=M"),
+    *("--src-prefix=a/", "--dst-prefix=b/", "--format=%x00%H %s"),
+)
 _HUNK = re.compile(rb"@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@")
 
 
@@ -47,40 +55,60 @@ def draw_commits(git_dir: Path, count: int, rng: random.Random) -> list[str]:
 
 
 def read_commits(git_dir: Path, names: Sequence[str], suffixes: Sequence[str]) -> Iterator[Commit]:
-    """The commits of these names, as far as they changed files with these suffixes."""
-    patterns = [f"*.{suffix}" for suffix in suffixes]
-    command = [
-        "git",
-        "-c",
-        "core.quotepath=off",
-        "--git-dir",
-        str(git_dir),
-        "log",
-        "--no-walk=unsorted",
-        "--stdin",
-        "--patch",
-        f"-U{CONTEXT}",
-    ]
-    command += ["--no-color", "--no-ext-diff", "--no-textconv", "--no-renames", "--diff-filter=M", "--src-prefix=a/", "--dst-prefix=b/"]
-    command += ["--format=%x00%H %s"]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
-        assert process.stdin and process.stdout
-        # git reads all names before it writes anything, so this cannot block.
-        process.stdin.write("\n".join([*names, "--", *patterns, ""]).encode())
-        process.stdin.close()
-        lines: list[bytes] = []
-        try:
-            for line in process.stdout:
-                if line.startswith(b"\0"):
-                    if 1 < len(lines) <= _MOST_LINES:
-                        yield _commit(lines)
-                    lines = []
-                if len(lines) <= _MOST_LINES:
-                    lines.append(line)
+    """The commits of these names, as far as they changed files with these suffixes.
+
+    One that git cannot show, because the repository lacks a part of it, is left out with a warning.
+    """
+    left = list(names)
+    while left:
+        last = left[0]
+        patch = _Patches(git_dir, left, suffixes)
+        for name, lines in patch:
+            last = name
             if 1 < len(lines) <= _MOST_LINES:
                 yield _commit(lines)
-        finally:
-            process.kill()
+        if not patch.fault:
+            return
+        _log.warning("%s: %s left out: %s", git_dir, last, patch.fault)
+        left = left[left.index(last) + 1 :]
+
+
+class _Patches:
+    """What git says of some commits, name and lines each. Where it dies, `fault` says why, and the last name has no lines."""
+
+    def __init__(self, git_dir: Path, names: Sequence[str], suffixes: Sequence[str]) -> None:
+        self.fault = ""
+        self._asked = "\n".join([*names, "--", *(f"*.{suffix}" for suffix in suffixes), ""]).encode()
+        self._command = ["git", "-c", "core.quotepath=off", "--git-dir", str(git_dir), "log", "--no-walk=unsorted", "--stdin", *_PATCH]
+
+    def __iter__(self) -> Iterator[tuple[str, list[bytes]]]:
+        with (
+            tempfile.TemporaryFile() as said,
+            subprocess.Popen(self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=said) as process,
+        ):
+            assert process.stdin and process.stdout
+            # git reads all names before it writes anything, so this cannot block.
+            process.stdin.write(self._asked)
+            process.stdin.close()
+            lines: list[bytes] = []
+            try:
+                for line in process.stdout:
+                    if line.startswith(b"\0") and lines:
+                        yield _name(lines), lines
+                        lines = []
+                    if len(lines) <= _MOST_LINES:
+                        lines.append(line)
+                if process.wait():
+                    said.seek(0)
+                    self.fault = said.read().decode(errors="replace").strip() or f"git ended with {process.returncode}"
+                if lines:
+                    yield _name(lines), [] if self.fault else lines
+            finally:
+                process.kill()
+
+
+def _name(lines: Sequence[bytes]) -> str:
+    return lines[0][1:].partition(b" ")[0].decode()
 
 
 def held_out_paths(git_dir: Path, paths: Sequence[str]) -> set[str]:

@@ -12,6 +12,7 @@ import pytest
 
 from engine.training.corpus import digest_of, is_held_out
 from engine.training.edit_cases import EditCase, read_cases, rewriting
+from engine.training.histories import read_commits
 from engine.training.mine import mine
 
 SHAPES = '''"""Shapes of a drawing."""
@@ -52,9 +53,10 @@ class Repository:
         folder.mkdir()
         self.git("init", "-q")
 
-    def git(self, *arguments: str) -> None:
+    def git(self, *arguments: str) -> str:
         who = ["-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false"]
-        subprocess.run(["git", "-C", str(self.folder), *who, *arguments], check=True, capture_output=True)
+        command = ["git", "-C", str(self.folder), *who, *arguments]
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
     def commit(self, subject: str, **files: str) -> None:
         for name, text in files.items():
@@ -152,3 +154,14 @@ def test_the_command_writes_a_line_a_case_and_the_same_again(repository: Reposit
         subprocess.run(command, check=True, capture_output=True)
         written.append(read_cases(out))
     assert written[0] and written[0] == written[1]
+
+
+def test_a_commit_whose_text_the_repository_lacks_costs_only_itself(repository: Repository, caplog: pytest.LogCaptureFixture) -> None:
+    for number in range(6):
+        repository.commit(f"Set x to {number}", a_py=f"x = {number}\n")
+    names = repository.git("rev-list", "HEAD").split()
+    blob = repository.git("rev-parse", f"{names[3]}:a.py").strip()
+    (repository.folder / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
+    found = [commit.name for commit in read_commits(repository.folder / ".git", names[:-1], ["py"])]
+    assert found == [names[0], names[1], names[4]]  # two commits touch the text that is gone
+    assert names[2] in caplog.text and names[3] in caplog.text and blob in caplog.text
