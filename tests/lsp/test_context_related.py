@@ -13,6 +13,7 @@ from lsp_client import cut
 
 from engine.api import Related
 from mercury_lsp.choice import Choice
+from mercury_lsp.context import infill_request
 from mercury_lsp.definitions import Source, definitions
 from mercury_lsp.index import View
 from mercury_lsp.indexing import Indexing
@@ -285,7 +286,8 @@ def test_a_language_that_is_switched_off(tmp_path: Path) -> None:
 
 
 def test_it_takes_little_time_in_a_long_file(tmp_path: Path) -> None:
-    """Of processor time, at keys of forty lines somewhere in 5,000: the median was 0.4 ms and p95 0.9 where it was measured."""
+    """Of processor time, choosing and building, at keys of forty lines somewhere in 5,000: the median was 0.7 ms and p95 0.9 where it was
+    measured, two busy cores of an AMD Zen 5 VM."""
     names = [f"name_of_{number}" for number in range(300)]
     typed = Typed(tmp_path, **{name: f"def {name}(items):\n    return items\n" for name in names})
     lines = [f"def function_{number}(items):\n    return {names[number % 300]}(items, {number})\n" for number in range(2_500)]
@@ -295,9 +297,10 @@ def test_it_takes_little_time_in_a_long_file(tmp_path: Path) -> None:
         for end in range(1, 30):
             now = snapshot(f"{before}result = {names[at % 300]}(value){'x' * end}‸\n{after}", str(tmp_path / "main.py"))
             began = time.process_time()
-            typed.choice.related(now, Settings(), [str(tmp_path)])
+            related = typed.choice.related(now, Settings(), [str(tmp_path)])
+            infill_request(now, Settings(), "automatic", [str(tmp_path)], related)
             taken.append(time.process_time() - began)
-    assert sorted(taken)[len(taken) * 95 // 100] < 0.01
+    assert sorted(taken)[len(taken) * 95 // 100] < 0.003
 
 
 def test_names_are_looked_for_where_training_looked() -> None:
