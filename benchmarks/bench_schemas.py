@@ -26,7 +26,7 @@ from engine.serving.local import LocalService
 from mercury_lsp.http.app import build
 from mercury_lsp.http.guard import Rules
 
-_AT_ONCE = 8
+_AT_ONCE = 16
 _ASK = "Make up an example."
 
 

@@ -68,6 +68,11 @@ class Frontier:
         self._left = self._watched = 0
         self._way: list[int] | None = None  # ids that end the answer from here, where they are known
 
+    def begun(self, ids: Sequence[int]) -> None:
+        """The answer goes on after `ids`. Raises `GrammarUnsupported` where it could not have begun so."""
+        if ids and not self._matcher.consume_tokens(list(ids)):
+            raise GrammarUnsupported("the answer is to go on after what its grammar refuses")
+
     def begin(self, most: int) -> None:
         """The answer may have `most` ids."""
         self._left = most

@@ -65,6 +65,7 @@ class LocalService:
         cache_tokens = cache_tokens // CacheSlot.rounded(1) * CacheSlot.rounded(1)
         banned = [index for index in checkpoint.tokenizer.special_ids if index != checkpoint.layout.end_id]
         self._decoder = Decoder(checkpoint.transformer, checkpoint.layout, torch.tensor(banned), checkpoint.chain)
+        self._by_text: dict[bytes, int] | None = None
         self._grammars = Grammars(checkpoint.tokenizer, checkpoint.layout.end_id)
         self.facts = Facts(
             model=name,
@@ -98,7 +99,10 @@ class LocalService:
     def submit(self, work: Work) -> _Stream:
         # Compiled here, so that who asked hears at once of what is not supported.
         frontier = None if work.grammar is None else self._grammars.frontier(work.grammar)
-        prompt = self._prompt(work)
+        begun = self._begun(work.begins)
+        if frontier is not None:
+            frontier.begun(begun)
+        prompt = [*self._prompt(work), *begun]
         most = self._room(work, len(prompt))
         if frontier is not None:
             frontier.begin(most)
@@ -151,6 +155,17 @@ class LocalService:
         if isinstance(task, Conversation):
             return self._conversation(task.turns)
         return [self._layout.prefix_id, *self._tokenizer.encode(task.text)]
+
+    def _begun(self, texts: Sequence[bytes]) -> list[int]:
+        """Raises `RequestInvalid` where one of them is no token."""
+        if not texts:
+            return []
+        if self._by_text is None:
+            self._by_text = {self._tokenizer.to_bytes([index]): index for index in reversed(range(len(self._tokenizer)))}
+        ids = [self._by_text.get(text) for text in texts]
+        if None in ids or b"" in texts:
+            raise RequestInvalid("an answer is to go on after what is no token of this model")
+        return [index for index in ids if index is not None]
 
     def _conversation(self, turns: Sequence[Turn]) -> list[int]:
         """In a model's own layout, or for one that has none as text with names in front."""

@@ -11,7 +11,6 @@ from engine.api import Related, RewriteRequest, Turn
 from engine.confidence import Calibration
 
 Ended = Literal["end", "length", "stop", "stopped", "deadline"]
-Depth = Literal["instant", "low", "medium", "high"]
 
 
 class Hole(msgspec.Struct, frozen=True, kw_only=True):
@@ -57,7 +56,8 @@ class Work(msgspec.Struct, frozen=True, kw_only=True):
     """One text to write."""
 
     task: Task
-    max_tokens: int | None = None  # None: as many as fit, within the engine's own bound
+    begins: tuple[bytes, ...] = ()  # the tokens, as text, that the answer goes on after; they are not told again
+    max_tokens: int | None = None  # of what follows them; None: as many as fit, within the engine's own bound
     stop: tuple[str, ...] = ()  # the text ends before the first of them
     sampling: Sampling = Sampling()
     logprobs: int | None = None  # so many alternatives are told of each token; 0 tells of the token alone

@@ -45,20 +45,25 @@ def stop(streams: Sequence[Stream]) -> None:
 
 
 async def collected(service: Service, works: Sequence[Work], request: Request) -> list[Answer]:
-    """The answers to all works. Raises `ApiError` where the client is gone; the work ends at its next denoise step then.
+    """The answers to all works. Raises `ApiError` where the client is gone; the work ends at its next denoise step then."""
+    return await unless_gone(written(service, works), request)
+
+
+async def written(service: Service, works: Sequence[Work]) -> list[Answer]:
+    """The answers to all works, which stop where this is cancelled.
 
     Where the engine that wrote them is lost they are asked for once more: nothing was sent yet.
     """
     try:
-        return await _collected(service, works, request)
+        return await _written(service, works)
     except EngineUnavailable:
-        return await _collected(service, works, request)
+        return await _written(service, works)
 
 
-async def _collected(service: Service, works: Sequence[Work], request: Request) -> list[Answer]:
+async def _written(service: Service, works: Sequence[Work]) -> list[Answer]:
     streams = submitted(service, works)
     try:
-        return await _unless_gone(asyncio.gather(*map(_whole, streams)), request)
+        return await asyncio.gather(*map(_whole, streams))
     finally:
         stop(streams)
 
@@ -119,7 +124,8 @@ async def _whole(stream: Stream) -> Answer:
     raise ApiError(500, "the engine ended without an answer", kind="server_error")
 
 
-async def _unless_gone(work: Awaitable[T], request: Request) -> T:
+async def unless_gone(work: Awaitable[T], request: Request) -> T:
+    """What `work` comes to. Raises `ApiError` where the client is gone; the work is cancelled then."""
     task = asyncio.ensure_future(work)
     gone = asyncio.ensure_future(_disconnected(request))
     try:

@@ -12,6 +12,7 @@ Count = Annotated[int, msgspec.Meta(ge=1, le=131_072)]
 Many = Annotated[int, msgspec.Meta(ge=1, le=16)]
 Temperature = Annotated[float, msgspec.Meta(ge=0, le=2)]
 Share = Annotated[float, msgspec.Meta(gt=0, le=1)]
+Effort = Literal["none", "minimal", "instant", "low", "medium", "high"]
 Stops = Annotated[list[Annotated[str, msgspec.Meta(max_length=1000)]], msgspec.Meta(max_length=64)]
 
 
@@ -105,7 +106,7 @@ class Chat(Common, kw_only=True):
     tools: Annotated[list[Tool], msgspec.Meta(max_length=128)] | None = None
     tool_choice: Literal["auto", "none", "required"] | NamedTool | None = None
     parallel_tool_calls: bool | None = None
-    reasoning_effort: Literal["none", "minimal", "instant", "low", "medium", "high"] | None = None
+    reasoning_effort: Effort | None = None
     diffusing: bool | None = None
     realtime: bool | None = None
 

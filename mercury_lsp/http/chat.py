@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 import uuid
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from starlette.requests import Request
@@ -13,10 +14,11 @@ from starlette.responses import JSONResponse, Response
 from engine.serving.calls import CallPiece, CallReader
 from engine.serving.requests import Finished, Service, Stream, TokenLog, Usage
 from mercury_lsp.http import streams
-from mercury_lsp.http.answers import Answer, added, collected, finish_reason, merged, submitted
+from mercury_lsp.http.answers import Answer, added, collected, finish_reason, merged, submitted, unless_gone
 from mercury_lsp.http.bodies import Chat
+from mercury_lsp.http.effort import ONCE, Worked, improved
 from mercury_lsp.http.errors import decoded
-from mercury_lsp.http.plan import planned, revised
+from mercury_lsp.http.plan import planned
 
 
 async def complete(request: Request) -> Response:
@@ -24,18 +26,30 @@ async def complete(request: Request) -> Response:
     service: Service = request.app.state.service
     plan = planned(body)
     head = {"id": f"chatcmpl-{uuid.uuid4().hex}", "created": int(time.time()), "model": service.facts.model}
-    works, hidden = plan.works, 0
-    if plan.draft is not None:
-        [draft] = await collected(service, [plan.draft], request)
-        works, hidden = revised(plan, draft.text), draft.usage.completion_tokens
-    if body.stream:
-        running = submitted(service, works)
-        how = _How(plan.calls, bool(body.diffusing), body.with_usage, hidden)
-        return streams.events(_chunks(running, head, how))
-    answers = await collected(service, works, request)
-    choices = [_choice(place, answer, calls=plan.calls) for place, answer in enumerate(answers)]
-    usage = added([answer.usage for answer in answers], hidden)
-    return JSONResponse({**head, "object": "chat.completion", "choices": choices, "usage": usage, "system_fingerprint": None})
+    how = _How(plan.calls, bool(body.diffusing), body.with_usage)
+    if body.stream and plan.effort == ONCE:
+        return streams.events(_chunks(submitted(service, plan.works), head, how))
+    if plan.effort == ONCE:
+        worked = [Worked(answer, 0) for answer in await collected(service, plan.works, request)]
+    else:
+        # What is first written is awaited here, so that an error of it has its status.
+        ways = [improved(service, work, plan.effort) for work in plan.works]
+        worked = await unless_gone(asyncio.gather(*map(anext, ways)), request)
+        if body.stream:
+            return streams.events(_improving(ways, worked, head, how))
+        worked = await unless_gone(asyncio.gather(*map(_last, ways, worked)), request)
+    choices = [_choice(place, each.answer, calls=plan.calls) for place, each in enumerate(worked)]
+    return JSONResponse({**head, "object": "chat.completion", "choices": choices, "usage": _usage(worked), "system_fingerprint": None})
+
+
+async def _last(way: AsyncIterator[Worked], first: Worked) -> Worked:
+    async for worked in way:
+        first = worked
+    return first
+
+
+def _usage(worked: Sequence[Worked]) -> dict[str, object]:
+    return added([each.answer.usage for each in worked], sum(each.hidden for each in worked))
 
 
 def _choice(place: int, answer: Answer, *, calls: bool) -> dict[str, Any]:
@@ -64,23 +78,51 @@ def _gathered(pieces: Sequence[CallPiece]) -> list[dict[str, Any]]:
 
 
 class _How(NamedTuple):
-    """How an answer is streamed: read for calls, as its canvas, with its usage at the end, tokens that were not shown among it."""
+    """How an answer is streamed: read for calls, as its canvas, with its usage at the end."""
 
     calls: bool
     canvas: bool
     usage: bool
-    hidden: int
 
 
-async def _chunks(works: Sequence[Stream], head: Mapping[str, object], how: _How) -> AsyncIterator[dict[str, Any]]:
-    readers = [CallReader() for _ in works]
-    usages: list[Usage] = []
+Chunk = Callable[..., dict[str, Any]]
 
+
+def _chunk_of(head: Mapping[str, object], how: _How) -> Chunk:
     def chunk(place: int, delta: dict[str, Any], reason: str | None = None, tokens: Sequence[TokenLog] = ()) -> dict[str, Any]:
         logprobs = {"content": [_logged(token) for token in tokens]} if tokens else None
         choice = {"index": place, "delta": delta, "logprobs": logprobs, "finish_reason": reason}
         return {**head, "object": "chat.completion.chunk", "choices": [choice], **({"usage": None} if how.usage else {})}
 
+    return chunk
+
+
+async def _improving(
+    ways: Sequence[AsyncIterator[Worked]], first: Sequence[Worked], head: Mapping[str, object], how: _How
+) -> AsyncIterator[dict[str, Any]]:
+    """Answers that are worked on: each as it is after every pass, or once it is done."""
+    chunk, done = _chunk_of(head, how), list[Worked]()
+    for place, (way, worked) in enumerate(zip(ways, first, strict=True)):
+        yield chunk(place, {"role": "assistant", "content": worked.answer.text if how.canvas else ""})
+        async for worked in way:
+            if how.canvas:
+                yield chunk(place, {"content": worked.answer.text})
+        done.append(worked)
+        choice = _choice(place, worked.answer, calls=how.calls)
+        if not how.canvas:
+            message = {key: choice["message"][key] for key in ("content", "tool_calls") if choice["message"].get(key)}
+            for index, call in enumerate(message.get("tool_calls", ())):
+                call["index"] = index
+            yield chunk(place, message, None, worked.answer.tokens)
+        yield chunk(place, {}, choice["finish_reason"])
+    if how.usage:
+        yield {**head, "object": "chat.completion.chunk", "choices": [], "usage": _usage(done)}
+
+
+async def _chunks(works: Sequence[Stream], head: Mapping[str, object], how: _How) -> AsyncIterator[dict[str, Any]]:
+    readers = [CallReader() for _ in works]
+    usages: list[Usage] = []
+    chunk = _chunk_of(head, how)
     for place in range(len(works)):
         yield chunk(place, {"role": "assistant", "content": ""})
     async for place, event in merged(works):
@@ -100,7 +142,7 @@ async def _chunks(works: Sequence[Stream], head: Mapping[str, object], how: _How
         else:
             yield chunk(place, {"content": event.text}, None, event.tokens)
     if how.usage:
-        yield {**head, "object": "chat.completion.chunk", "choices": [], "usage": added(usages, how.hidden)}
+        yield {**head, "object": "chat.completion.chunk", "choices": [], "usage": added(usages)}
 
 
 def _call_delta(piece: CallPiece) -> dict[str, Any]:

@@ -9,34 +9,22 @@ import msgspec
 
 from engine.api import GrammarUnsupported, Turn
 from engine.serving import calls
-from engine.serving.requests import Conversation, Grammar, Sampling, Task, Work
+from engine.serving.requests import Conversation, Grammar, Sampling, Work
 from mercury_lsp.http.bodies import Chat, Message, NamedTool, Tool
+from mercury_lsp.http.effort import Effort, effort
 from mercury_lsp.http.errors import ApiError
 
 _ANYTHING = '{"type": "object"}'
 # Characters of a schema that the model is told of; a longer one holds the answer all the same.
 _LONGEST_TOLD = 2_000
-# The tokens of a first answer that is not shown, and what is said to it.
-_LONGEST_DRAFT = 256
-_AGAIN = "Check this answer and write it again, better where it can be."
 
 
 class Plan(msgspec.Struct, frozen=True):
-    """What to ask, whether the answer may have calls in it, and what is written first without being shown."""
+    """What to ask, whether the answer may have calls in it, and how much it is worked on."""
 
     works: tuple[Work, ...]
     calls: bool
-    draft: Work | None = None
-
-
-def revised(plan: Plan, draft: str) -> tuple[Work, ...]:
-    """The works again, each in sight of a first answer."""
-    return tuple(msgspec.structs.replace(work, task=_after(work.task, draft)) for work in plan.works)
-
-
-def _after(task: Task, draft: str) -> Task:
-    assert isinstance(task, Conversation)
-    return Conversation((*task.turns, Turn("assistant", draft), Turn("user", _AGAIN)))
+    effort: Effort
 
 
 def planned(body: Chat) -> Plan:
@@ -63,8 +51,7 @@ def planned(body: Chat) -> Plan:
         )
         for choice in range(body.n or 1)
     ]
-    draft = Work(task=Conversation(turns), max_tokens=_LONGEST_DRAFT) if body.reasoning_effort == "high" else None
-    return Plan(tuple(works), bool(tools), draft)
+    return Plan(tuple(works), bool(tools), effort(body.reasoning_effort))
 
 
 def sampling(temperature: float | None, top_p: float | None, seed: int | None, choice: int = 0) -> Sampling:
