@@ -1,7 +1,8 @@
-"""When to draft before anybody asks: for clients that let the keys rest before they do. Knows no engine and no text.
+"""When to draft before anybody asks: while the keys rest, and where the cursor was put. Knows no engine and no text.
 
-Such a client asks 75 to 200 ms after a change. What it will ask about is known at the change; by the time it asks, the draft is there.
-One that asks with every key leaves no time for that, and is told by it.
+Some clients ask 75 to 200 ms after a change. What they will ask about is known at the change; by the time they ask, the draft is there.
+One that asks with every key leaves no time for that, and is told by it. Our own say where the cursor has come to rest: what stands
+around it is read before the first key.
 """
 
 from __future__ import annotations
@@ -35,11 +36,16 @@ class Ahead:
 
     def changed(self, document: str, uri: str, changes: list[Change]) -> None:
         """The document has changed so; what was drafted for it is for a text that is no more."""
-        self.forget(document)
+        self._end(document)
         self._changed[document] = time.monotonic()
         if self._rests and changes and (place := cursor_after(changes[-1])) is not None:
             loop = asyncio.get_running_loop()
             self._timers[document] = loop.call_later(_REST, self._start, document, uri, place)
+
+    def moved(self, document: str, uri: str, place: Position) -> None:
+        """The cursor was put somewhere without a change, and rests there."""
+        self._end(document)
+        self._start(document, uri, place)
 
     def asked(self, document: str) -> None:
         """Somebody asks by himself: no need to begin any more, and what has begun goes on."""
@@ -49,15 +55,19 @@ class Ahead:
             self._rests = time.monotonic() - changed > _REST
 
     def forget(self, document: str) -> None:
+        """The document was closed."""
+        self._end(document)
+        self._changed.pop(document, None)
+
+    def _end(self, document: str) -> None:
         """End what has begun for the document."""
         if (timer := self._timers.pop(document, None)) is not None:
             timer.cancel()
         if (task := self._tasks.pop(document, None)) is not None:
             task.cancel()
-        self._changed.pop(document, None)
 
     def _start(self, document: str, uri: str, place: Position) -> None:
-        del self._timers[document]
+        self._timers.pop(document, None)
         task = self._tasks[document] = asyncio.ensure_future(self._begin(uri, place))
         task.add_done_callback(lambda task: self._ended(document, task))
 

@@ -52,6 +52,13 @@ class OnDocument(msgspec.Struct, frozen=True, rename="camel"):
     text_document: Identifier
 
 
+class AtCursor(msgspec.Struct, frozen=True, rename="camel"):
+    """A place in one open document."""
+
+    text_document: Identifier
+    position: Position
+
+
 class Changes(msgspec.Struct, frozen=True, rename="camel"):
     """The rest of a `didChange`."""
 

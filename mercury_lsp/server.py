@@ -24,7 +24,7 @@ from mercury_lsp.ask import inline_completion_ask
 from mercury_lsp.choice import Choice
 from mercury_lsp.nextedit import handlers as next_edit
 from mercury_lsp.nextedit.service import NextEdits
-from mercury_lsp.params import Changes, Command, DidOpen, OnDocument, PartlyAccepted, read
+from mercury_lsp.params import AtCursor, Changes, Command, DidOpen, OnDocument, PartlyAccepted, read
 from mercury_lsp.project import Project
 from mercury_lsp.protocol import Protocol, converter
 from mercury_lsp.recall import recalled
@@ -291,6 +291,17 @@ def did_save(ls: MercuryServer, params: object) -> None:
 
 def figures(ls: MercuryServer, params: object) -> dict[str, Any]:
     found: dict[str, Any] = msgspec.to_builtins(ls.suggester.account.figures())
+def did_move_cursor(ls: MercuryServer, params: object) -> None:
+    """Our own clients say where it has come to rest: by the first key there, what stands around it is read."""
+    said = read(params, AtCursor)
+
+    async def begin() -> None:
+        await ls.configured()
+        ls.suggester.ahead.moved(key_of(said.text_document.uri), said.text_document.uri, said.position)
+
+    ls.begin(begin())
+
+
     return found
 
 
@@ -355,6 +366,7 @@ OPTIONS = {
 }
 
 
+    "mercury/didMoveCursor": did_move_cursor,
 def build(load: Callable[[EngineConfig], Engine], overrides: Mapping[str, Any] | None = None) -> MercuryServer:
     """A server that gets its engine from `load`. `overrides` are settings that weigh more than the client's."""
     server = MercuryServer(load, overrides or {})

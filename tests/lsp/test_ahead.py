@@ -14,6 +14,8 @@ from engine.scripted import ScriptedEngine
 from mercury_lsp.ahead import cursor_after
 from mercury_lsp.params import Change, Position, Range
 
+HIDDEN = "file:///project/.env"
+
 
 class Recording(ScriptedEngine):
     """Drafts the same for every hole, and keeps what it was asked."""
@@ -128,6 +130,48 @@ def test_who_asks_with_a_key_gets_a_draft_of_its_own() -> None:
         until(engine, 3)
         assert ask(client, 1, 2, kind=1)
         assert len(engine.prefixes) > 3
+
+
+def test_where_the_cursor_was_put_is_read_before_the_first_key() -> None:
+    engine = Recording("lpha = 2")
+    with in_process(lambda _: engine) as client:
+        client.initialize()
+        client.open("x = 1\na\n")
+        put(client, 1, 1)
+        until(engine, 1)
+        assert engine.prefixes == ["x = 1\na"]
+        assert ask(client, 1, 1) == ["alpha = 2"]
+        put(client, 1, 1)  # what is shown there is not drafted again
+        time.sleep(0.2)
+        assert len(engine.prefixes) == 1
+
+
+def put(client: Client, line: int, character: int) -> None:
+    client.notify("mercury/didMoveCursor", {"textDocument": {"uri": URI}, "position": {"line": line, "character": character}})
+
+
+@pytest.mark.parametrize(
+    "params", [None, {}, {"textDocument": {"uri": URI}}, {"textDocument": {"uri": "file:///no"}, "position": {"line": 0}}]
+)
+def test_a_cursor_that_cannot_be_read_harms_nothing(params: object) -> None:
+    with in_process(lambda _: Recording("lpha = 2")) as client:
+        client.initialize()
+        client.open("x = 1\na\n")
+        client.notify("mercury/didMoveCursor", params)
+        put(client, 99, 99)
+        assert ask(client, 1, 1) == ["alpha = 2"]
+
+
+def test_a_hidden_file_is_not_read_ahead() -> None:
+    engine = Recording("lpha = 2")
+    with in_process(lambda _: engine) as client:
+        client.initialize()
+        client.notify("textDocument/didOpen", {"textDocument": {"uri": HIDDEN, "languageId": "shellscript", "version": 1, "text": "KEY=a"}})
+        document, position = {"uri": HIDDEN}, {"line": 0, "character": 5}
+        client.notify("mercury/didMoveCursor", {"textDocument": document, "position": position})
+        client.open("x = 1\n")
+        ask(client, 0, 5)
+        assert engine.prefixes == ["x = 1"]
 
 
 @pytest.mark.parametrize(
