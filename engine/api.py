@@ -227,6 +227,12 @@ class Engine(Protocol):
         ...
 
 
+def watch(engine: Engine, told: Callable[[str], None]) -> None:
+    """Have `told` hear, on the engine's thread, what becomes wrong with an engine that goes on answering, and "" once it is well again."""
+    if hasattr(engine, "told"):
+        engine.told = told
+
+
 def foreseen(engine: Engine, request: InfillRequest, stop: StopFlag) -> Draft | None:
     """The draft of a request that nobody has made yet; None from an engine for which it would cost more than this machine's time."""
     return engine.infill(request, stop) if getattr(engine, "drafts_freely", False) else None

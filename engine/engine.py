@@ -6,9 +6,8 @@ import itertools
 import math
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
-import msgspec
 import torch
 
 from engine import confidence
@@ -18,13 +17,13 @@ from engine.api import (
     Draft,
     EngineConfig,
     InfillRequest,
-    Piece,
     PromptTooLong,
     RequestInvalid,
     RewriteRequest,
     StopFlag,
     unheard,
 )
+from engine.beginnings import begun, behind, first_ids
 from engine.cache import PrefixCache
 from engine.checkpoints.catalog import find
 from engine.checkpoints.load import Checkpoint, load_checkpoint
@@ -44,8 +43,6 @@ MOST_TOKENS = 256
 KEEP = 2.0
 # How much the last decoding weighs in what a forward is expected to take.
 _NEWEST = 0.2
-# Characters of a known draft within which its first token is looked for.
-_LONGEST_WORD = 24
 
 
 class LocalEngine:
@@ -81,7 +78,7 @@ class LocalEngine:
         if request.max_tokens < 1:
             raise RequestInvalid(f"max_tokens {request.max_tokens}: expected at least 1")
         if request.begins:
-            return _begun(request.begins, self.infill(_behind(request), stop))
+            return begun(request.begins, self.infill(behind(request), stop))
         started = time.perf_counter()
         ids = self.prompt_ids(request)
         slot = self._cache.match(ids[:-1])
@@ -215,15 +212,8 @@ class LocalEngine:
             line_ends=(lambda index: False) if request.multiline else self.tokenizer.has_newline,
             text_ends=(lambda ids: False) if dedent is None else lambda ids: ended(self.tokenizer.decode(ids), dedent) is not None,
             verify=request.verify,
-            not_first=sorted({index for text in request.unlike for index in self._beginnings(text)}),
+            not_first=first_ids(self.tokenizer, request.unlike),
         )
-
-    def _beginnings(self, text: str) -> Iterator[int]:
-        """Ids that a draft of this text may begin with: a word can be written in more tokens than it needs."""
-        for length in range(1, min(len(text), _LONGEST_WORD) + 1):
-            ids = self.tokenizer.encode(text[:length])
-            if len(ids) == 1:
-                yield ids[0]
 
     def _draft(self, decoded: Decoded, request: InfillRequest, prefill_tokens: int, started: float) -> Draft:
         text = self.tokenizer.decode(decoded.ids)
@@ -251,20 +241,6 @@ class LocalEngine:
         raw = self.tokenizer.to_bytes(decoded.ids)
         lengths = (min(len(raw[:end].decode(errors="ignore")), len(text)) for end in ends)
         return [confidence.Token(*each) for each in zip(lengths, decoded.confidence, strict=True)]
-
-
-def _behind(request: InfillRequest) -> InfillRequest:
-    """The hole that is left once what the draft begins with is there."""
-    return msgspec.structs.replace(request, prefix=request.prefix + request.begins, begins="")
-
-
-def _begun(text: str, draft: Draft) -> Draft:
-    """`draft` with `text` before it; nothing where there is only that."""
-    if not draft.text:
-        return draft
-    own = Piece(length=len(text), probability=1.0, confidence=1.0, word=1.0)
-    pieces = tuple(msgspec.structs.replace(piece, length=piece.length + len(text)) for piece in draft.pieces)
-    return msgspec.structs.replace(draft, text=text + draft.text, pieces=(own, *pieces) if pieces else ())
 
 
 def default_threads() -> int:

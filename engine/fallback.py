@@ -22,6 +22,7 @@ class FallbackEngine:
         self._remote, self._load, self._clock = remote, load, clock
         self._local: Engine | None = None
         self._gone_until: float | None = None
+        self.told: Callable[[str], None] = unheard  # `engine.api.watch`
 
     def infill(self, request: InfillRequest, stop: StopFlag) -> Draft:
         """Raises `EngineUnavailable` where neither can be had."""
@@ -41,6 +42,7 @@ class FallbackEngine:
                 return ask(self._instead(error))
             if self._gone_until is not None:
                 _log.warning("the engine at %s is back", self.name)
+                self.told("")
             self._gone_until = None
             return draft
         return ask(self._instead(None))
@@ -50,6 +52,7 @@ class FallbackEngine:
         if error is not None:
             if self._gone_until is None:
                 _log.warning("%s Until it is back, the model in this process answers.", error)
+                self.told(f"{error} Until it is back, the model in this process answers.")
             self._gone_until = self._clock() + _PAUSE_S
         if self._local is None:
             try:

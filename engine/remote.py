@@ -30,6 +30,8 @@ from engine.api import (
     StopFlag,
     unheard,
 )
+from engine.beginnings import begun, behind
+from engine.dedent import ended
 
 _ENDPOINT = "/v1/fim/completions"
 # The key that is sent: to Inception's own API that of its clients, to any other server ours.
@@ -107,13 +109,15 @@ class RemoteEngine:
 
     def infill(self, request: InfillRequest, stop: StopFlag) -> Draft:
         """Raises `EngineUnavailable` when the server cannot be reached or its answer is not one."""
+        if request.begins:
+            return begun(request.begins, self.infill(behind(request), stop))
         started = time.monotonic()
         answer = self._asked(_ENDPOINT, self._hole(request), _Answer, stop, request.deadline)
         if isinstance(answer, str):
             return self._draft("", 0, started, answer)
         choice = answer.choices[0] if answer.choices else _Choice("")
         tokens = answer.usage.completion_tokens if answer.usage else 0
-        text = choice.text if request.multiline else choice.text.partition("\n")[0]
+        text = _as_long_as_asked(choice.text, request)
         draft = self._draft(text, tokens, started, "end")
         if not choice.pieces:
             return draft
@@ -153,6 +157,7 @@ class RemoteEngine:
         body = _body(request, self._model)
         if self._is_ours():
             body |= {"path": request.path, "related": msgspec.to_builtins(request.related), "pieces": True}
+            body |= {"unlike": list(request.unlike)} | ({"dedent": request.dedent} if request.multiline else {})
         return body
 
     def _is_ours(self) -> bool:
@@ -263,6 +268,13 @@ def _body(request: InfillRequest, model: str) -> Body:
         "temperature": 0,
     }
     return fields if request.multiline else fields | {"stop": ["\n"]}
+
+
+def _as_long_as_asked(text: str, request: InfillRequest) -> str:
+    """Servers that are not ours know nothing of blocks, and not all of them heed a stop string."""
+    if not request.multiline:
+        return text.partition("\n")[0]
+    return text if request.dedent is None else text[: ended(text, request.dedent)]
 
 
 def _read(status: int, content: bytes, kind: type[T]) -> T:

@@ -81,6 +81,7 @@ class MercuryServer(LanguageServer):
         output = stdio.Writer(writer, self.hung_up)
         self.protocol.set_writer(output)
         worker = Worker(self._load, loop)
+        worker.changed = self._engine_changed
         self.project = Project(self.session, lambda: worker.busy)
         self.suggester = Suggester(self.session, worker)
         self.choice = Choice(self.project.indexing)
@@ -188,6 +189,14 @@ class MercuryServer(LanguageServer):
             self.tell_once(fault, types.MessageType.Error)
         copilot.tell_status(self, error=fault)
 
+    def _engine_changed(self, fault: str) -> None:
+        """A remote engine that is gone, or back, is told once a time it goes: a status, and no pop-up beyond the first."""
+        copilot.tell_status(self, error=fault)
+        if self.client_can("experimental", "mercuryStatus"):
+            self.protocol.notify("mercury/status", {"kind": "warning" if fault else "ready", "message": fault})
+        elif fault:
+            self.tell_once(fault, types.MessageType.Warning)
+
     def client_said(self, *path: str) -> Any:
         """What the client's capabilities have there; None for nothing."""
         found: Any = self.protocol.initialize_params.get("capabilities")
@@ -282,15 +291,6 @@ def did_change(ls: MercuryServer, params: object) -> None:
     ls.next_edits.changed(document.uri)
 
 
-def did_save(ls: MercuryServer, params: object) -> None:
-    """The text is known; but some clients watch no files, and what was saved may be the rules of what is read."""
-    uri = read(params, OnDocument).text_document.uri
-    with contextlib.suppress(ValueError):
-        ls.project.touched([path_of(uri)])
-
-
-def figures(ls: MercuryServer, params: object) -> dict[str, Any]:
-    found: dict[str, Any] = msgspec.to_builtins(ls.suggester.account.figures())
 def did_move_cursor(ls: MercuryServer, params: object) -> None:
     """Our own clients say where it has come to rest: by the first key there, what stands around it is read."""
     said = read(params, AtCursor)
@@ -302,6 +302,15 @@ def did_move_cursor(ls: MercuryServer, params: object) -> None:
     ls.begin(begin())
 
 
+def did_save(ls: MercuryServer, params: object) -> None:
+    """The text is known; but some clients watch no files, and what was saved may be the rules of what is read."""
+    uri = read(params, OnDocument).text_document.uri
+    with contextlib.suppress(ValueError):
+        ls.project.touched([path_of(uri)])
+
+
+def figures(ls: MercuryServer, params: object) -> dict[str, Any]:
+    found: dict[str, Any] = msgspec.to_builtins(ls.suggester.account.figures())
     return found
 
 
@@ -357,6 +366,7 @@ HANDLERS: Mapping[str, Callable[[MercuryServer, Any], Coroutine[Any, Any, Any] |
     **refactor.HANDLERS,
     "textDocument/didPartiallyAcceptCompletion": did_partially_accept,
     "mercury/stats": figures,
+    "mercury/didMoveCursor": did_move_cursor,
 }
 
 OPTIONS = {
@@ -366,7 +376,6 @@ OPTIONS = {
 }
 
 
-    "mercury/didMoveCursor": did_move_cursor,
 def build(load: Callable[[EngineConfig], Engine], overrides: Mapping[str, Any] | None = None) -> MercuryServer:
     """A server that gets its engine from `load`. `overrides` are settings that weigh more than the client's."""
     server = MercuryServer(load, overrides or {})

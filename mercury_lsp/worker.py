@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 
 from engine import loading
-from engine.api import Draft, Engine, EngineConfig, InfillRequest, StopFlag
+from engine.api import Draft, Engine, EngineConfig, InfillRequest, StopFlag, unheard, watch
 
 _log = logging.getLogger(__name__)
 
@@ -88,6 +88,7 @@ class Worker:
 
     def __init__(self, load: Callable[[EngineConfig], Engine], loop: asyncio.AbstractEventLoop) -> None:
         self._load_engine = load
+        self.changed: Callable[[str], None] = unheard  # as `engine.api.watch` says, on the event loop
         self._loop = loop
         self._wake = threading.Condition()
         # Below: only under `_wake`.
@@ -274,6 +275,7 @@ class Worker:
         except BaseException as error:  # whatever it is, the one who waits must hear of it
             self._post(_fail, task.answer, error)
             return None
+        watch(engine, lambda fault: self._post(self.changed, fault))
         self._post(_resolve, task.answer, None)
         return engine
 

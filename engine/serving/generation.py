@@ -10,6 +10,7 @@ import itertools
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import torch
 from torch import Tensor
 
 from engine.cache import CacheSlot
@@ -105,6 +106,8 @@ class Generation:
         draft, favour = self._draft.ids, self._favour
         if favour:
             logits[range(len(draft)), draft] += favour
+        if not self.committed:
+            logits[0, list(self._limits.not_first)] = -torch.inf
         picks = self._chooser.choose(logits, draft, self._limits.tokens - self.committed)
         agreeing = len(picks) - 1
         self.slot.commit([*self._pending, *draft][: len(self._pending) + agreeing])

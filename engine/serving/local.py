@@ -12,11 +12,13 @@ from collections.abc import AsyncIterator, Callable, Sequence
 import torch
 
 from engine.api import EngineConfig, PromptTooLong, RequestInvalid, RewriteRequest, Turn
+from engine.beginnings import first_ids
 from engine.cache import CacheSlot
 from engine.checkpoints.catalog import find
 from engine.checkpoints.load import Checkpoint, load_checkpoint
 from engine.config import SPARE
 from engine.decode import Decoder, Limits, Source
+from engine.dedent import ended
 from engine.engine import KEEP, MOST_TOKENS, compute_dtype, default_threads
 from engine.follow import Follow
 from engine.layout import chat_ids, infill_ids, rewrite_ids
@@ -108,7 +110,8 @@ class LocalService:
             frontier.begin(most)
         stream = _Stream(asyncio.get_running_loop())
         seed = work.sampling.seed if work.sampling.seed is not None else int.from_bytes(os.urandom(6))
-        limits = Limits(tokens=most, line_ends=self._line_ends(work), text_ends=lambda ids: False, verify=True)
+        not_first = first_ids(self._tokenizer, work.task.unlike) if isinstance(work.task, Hole) else ()
+        limits = Limits(most, self._line_ends(work), text_ends=lambda ids: False, verify=True, not_first=not_first)
         answer = _Answer(work, len(prompt), Outlet(self._tokenizer, work.stop), stream.put, self._layout.end_id, self._tokenizer.to_bytes)
 
         def start(cache: ServingCache) -> Generation | None:
@@ -145,6 +148,7 @@ class LocalService:
                 prefix=_end_of(task.prefix, self._layout.context * _CHARS_A_TOKEN),
                 suffix=task.suffix,
                 related=task.related,
+                on_top=True,
             )
         if isinstance(task, RewriteRequest):
             return self._rewriting(task)
@@ -225,7 +229,8 @@ class _Answer:
         self._to_bytes = to_bytes
         self._cached = self._committed = self._forced = self._steps = 0
         self._started = self._first = 0.0
-        self._text = False
+        self._text = ""
+        self._dedent = work.task.dedent if isinstance(work.task, Hole) else None
         self._end: float | None = None
         self._canvas = ""  # all that went out, where the canvas is told
 
@@ -233,7 +238,7 @@ class _Answer:
         self._cached, self._started = cached, time.perf_counter()
 
     def heard(self, step: Step) -> bool:
-        """Send on what was committed. False where a stop string ended it."""
+        """Send on what was committed. False where a stop string ended it, or it has left its block."""
         self._first = self._first or time.perf_counter()
         self._committed += len(step.picks)
         self._forced += step.forced
@@ -248,9 +253,9 @@ class _Answer:
             self._canvas += text
             canvas = self._canvas if self._outlet.stopped or step.ended else self._canvas + self._outlet.peek(step.draft)
         if text or tokens or canvas is not None:
-            self._text |= bool(text)
+            self._text += text
             self._put(Progress(text, tokens, canvas))
-        return not self._outlet.stopped
+        return not (self._outlet.stopped or (self._dedent is not None and ended(self._text, self._dedent) is not None))
 
     def done(self, how: Ended | BaseException) -> None:
         if isinstance(how, BaseException):

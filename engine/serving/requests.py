@@ -20,6 +20,8 @@ class Hole(msgspec.Struct, frozen=True, kw_only=True):
     suffix: str = ""
     path: str = ""
     related: tuple[Related, ...] = ()
+    dedent: int | None = None  # as `engine.api.InfillRequest` has them
+    unlike: tuple[str, ...] = ()
 
 
 class Conversation(msgspec.Struct, frozen=True):

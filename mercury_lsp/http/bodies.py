@@ -122,6 +122,8 @@ class Completion(Common, kw_only=True):
     # Our own: a language server tells what its other engine would get.
     path: str = ""
     related: list[Related] = []
+    dedent: int | None = None
+    unlike: Annotated[list[str], msgspec.Meta(max_length=16)] = []
     pieces: bool = False  # how sure to be of the text, token by token; it comes as the model wrote it then
 
 

@@ -16,6 +16,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from engine import confidence
+from engine.dedent import ended
 from engine.serving.requests import Facts, Finished, Hole, Passage, Service, Stream, TokenLog, Usage, Work
 from mercury_lsp.http import streams
 from mercury_lsp.http.answers import Answer, added, collected, finish_reason, merged, submitted
@@ -49,7 +50,7 @@ async def complete(request: Request) -> Response:
         return JSONResponse({**head, "choices": [_choice(n, each) for n, each in enumerate(nothing)], "usage": _of_all(nothing, 1)})
     if body.stream:
         return streams.events(_chunks(submitted(service, works), works, head, usage=body.with_usage))
-    written = await collected(service, works, request)
+    written = [_within_block(answer, body.dedent) for answer in await collected(service, works, request)]
     if body.pieces:
         choices = [_choice(place, answer) | {"pieces": _pieces(answer, service.facts)} for place, answer in enumerate(written)]
         return JSONResponse({**head, "choices": choices, "usage": _of_all(written, body.n or 1)})
@@ -89,7 +90,7 @@ def _task(prompt: str, body: Completion) -> Hole | Passage:
     if body.suffix is None:
         return task_of(prompt)
     suffix = "" if body.suffix == END_OF_TEXT else body.suffix
-    return Hole(prefix=prompt, suffix=suffix, path=body.path, related=tuple(body.related))
+    return Hole(prefix=prompt, suffix=suffix, path=body.path, related=tuple(body.related), dedent=body.dedent, unlike=tuple(body.unlike))
 
 
 def _work(body: Completion, task: Hole | Passage, choice: int) -> Work:
@@ -102,6 +103,16 @@ def _work(body: Completion, task: Hole | Passage, choice: int) -> Work:
         logprobs=logprobs,
         interactive=isinstance(task, Hole),
     )
+
+
+def _within_block(answer: Answer, dedent: int | None) -> Answer:
+    """An answer as far as the block that it began in, where that is told; a forward may have written on."""
+    raw = b""
+    for count, token in enumerate(() if dedent is None else answer.tokens, 1):
+        raw += token.text
+        if dedent is not None and (end := ended(raw.decode(errors="ignore"), dedent)) is not None:
+            return msgspec.structs.replace(answer, text=answer.text[:end], tokens=answer.tokens[:count], end_logprob=None)
+    return answer
 
 
 def _pieces(answer: Answer, facts: Facts) -> list[object]:

@@ -10,7 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from engine.api import EngineConfig, EngineUnavailable, InfillRequest, ModelMissing, SettingInvalid, StopFlag, load_engine
+from engine.api import EngineConfig, EngineUnavailable, InfillRequest, ModelMissing, SettingInvalid, StopFlag, load_engine, watch
 from engine.fallback import FallbackEngine
 from engine.remote import RemoteEngine
 from engine.scripted import ScriptedEngine
@@ -172,6 +172,29 @@ def test_while_it_is_gone_the_engine_here_answers(server: Server) -> None:
     assert engine.infill(REQUEST, StopFlag()).text == "here again" and len(server.asked) == asked  # left alone for a while
     now[0] = 60.0
     assert engine.infill(REQUEST, StopFlag()).text == "back" and len(loaded) == 1
+
+
+def test_who_watches_hears_that_it_is_gone_and_that_it_is_back(server: Server) -> None:
+    now, heard = [0.0], list[str]()
+    engine = FallbackEngine(RemoteEngine(server.url), lambda: ScriptedEngine(["here"] * 9), clock=lambda: now[0])
+    watch(engine, heard.append)
+    server.answer = lambda: (500, b"out of order")
+    for _ in range(3):
+        engine.infill(REQUEST, StopFlag())
+        now[0] += 30.0
+    [said] = heard  # once, though it was asked three times
+    assert server.url in said and "out of order" in said and "in this process answers" in said
+    server.answer = lambda: (200, b'{"choices": [{"text": "back"}]}')
+    assert engine.infill(REQUEST, StopFlag()).text == "back" and heard[1:] == [""]
+    watch(ScriptedEngine(["x"]), heard.append)  # one that has nothing to say
+
+
+def test_what_another_server_writes_is_cut_and_begun_here(server: Server) -> None:
+    server.answer = lambda: (200, b'{"choices": [{"text": " + 1\\n    b = 2\\nc = 3"}]}')
+    request = InfillRequest(prefix="a = ", suffix="\n", multiline=True, dedent=4, begins="total")
+    assert RemoteEngine(server.url).infill(request, StopFlag()).text == "total + 1\n    b = 2"
+    [(_, body)] = server.asked
+    assert body["prompt"] == "a = total" and "dedent" not in body
 
 
 def test_with_no_model_here_either_the_remote_ones_fault_is_told(server: Server) -> None:
