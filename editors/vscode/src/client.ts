@@ -70,8 +70,7 @@ function said(message: { type: number; message: string }, status: Status): void 
 function middleware(status: Status): Middleware {
   return {
     provideInlineCompletionItems: async (document, position, context, token, next) => {
-      const wanted = settings.suggestionsEnabled(document) && settings.languageEnabled(document.languageId) && !settings.excluded(document);
-      return wanted ? status.during(Promise.resolve(next(document, position, context, token))) : null;
+      return settings.wanted(document) ? status.during(Promise.resolve(next(document, position, context, token))) : null;
     },
     didOpen: async (document, next) => (settings.excluded(document) ? undefined : next(document)),
     handleWorkDoneProgress: (token, params, next) => {

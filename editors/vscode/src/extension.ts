@@ -1,6 +1,7 @@
 /** Activation: what there is, put together. */
 import * as vscode from 'vscode';
 import * as commands from './commands';
+import * as cursor from './cursor';
 import { NextEdits } from './nextEdit';
 import * as refactor from './refactor';
 import { Server } from './server';
@@ -16,6 +17,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     new NextEdits(() => server.client),
     commands.register(server),
     refactor.register(context, server),
+    cursor.follow(() => server.client),
     vscode.workspace.onDidGrantWorkspaceTrust(() => server.start()),
     vscode.window.onDidChangeActiveTextEditor(() => status.draw()),
     vscode.workspace.onDidChangeConfiguration((event) => configured(event, server)),

@@ -56,6 +56,11 @@ export function excluded(document: vscode.TextDocument): boolean {
   return Object.entries(globs).some(([glob, on]) => on === true && folder !== undefined && hides(folder, glob, document));
 }
 
+/** Whether suggestions are wanted in a document. */
+export function wanted(document: vscode.TextDocument): boolean {
+  return suggestionsEnabled(document) && languageEnabled(document.languageId) && !excluded(document);
+}
+
 function hides(folder: vscode.WorkspaceFolder, glob: string, document: vscode.TextDocument): boolean {
   const patterns = [glob, `${glob}/**`]; // a folder's name hides what is in it
   return patterns.some((pattern) => vscode.languages.match({ pattern: new vscode.RelativePattern(folder, pattern) }, document) > 0);

@@ -2,6 +2,7 @@
 
 local client = require('mercury.client')
 local config = require('mercury.config')
+local cursor = require('mercury.cursor')
 local ghost = require('mercury.ghost')
 local keys = require('mercury.keys')
 local next_edit = require('mercury.next_edit')
@@ -58,6 +59,7 @@ function M.toggle(to)
   on = to
   status.switched(on)
   ghost.enable(on and config.options.suggestions.enabled)
+  cursor.enable(on and config.options.suggestions.enabled)
   next_edit.enable(on and config.options.next_edit.enabled)
 end
 
