@@ -22,6 +22,9 @@ from engine.training.corpus import read_corpus
 
 _CHARACTERS = 3.2  # of code a token of the default model has
 _EACH = 4  # stretches drawn of every language; those that stand too near to their file's beginning do not count
+# Seconds without a key after which the editor asks. VS Code asks at once, Neovim and Copilot's clients wait.
+_HURRIED = "as fast as answered"
+_PACES = {"human": 0.0, "human, rested": 0.15, _HURRIED: 0.0}
 _COUNTED = ("asks", "reused", "cancelled", "drafts", "late", "forwards", "tokens", "prefill_tokens", "suggestions")
 
 
@@ -49,16 +52,17 @@ async def _measured(args: argparse.Namespace, stretches: Sequence[held_out.Stret
     await editor.warm()
     rows = []
     for context in args.contexts:
-        for hurry in (False, True):
+        for pace in _PACES:
             before, account, began = editor.used(), await editor.figures(), asyncio.get_running_loop().time()
             editor.pings.clear()
             asked: list[Asked] = []
             for stretch in stretches:
-                asked += await editor.write(writing(stretch, int(context * _CHARACTERS), args.seed), hurry=hurry)
+                hands = writing(stretch, int(context * _CHARACTERS), args.seed)
+                asked += await editor.write(hands, hurry=pace == _HURRIED, rest=_PACES[pace], tells=not args.untold)
             minutes = (asyncio.get_running_loop().time() - began) / 60
             now, after = await editor.figures(), editor.used()
             counts = {name: now[name] - account[name] for name in _COUNTED}
-            rows.append(_row(context, hurry, asked, counts, editor.pings) | {
+            rows.append(_row(context, pace, asked, counts, editor.pings) | {
                 "cpu_s_a_minute": round((after.cpu - before.cpu) / minutes, 1),
                 "minutes": round(minutes, 2),
                 "peak_mib": round(after.peak),
@@ -67,11 +71,11 @@ async def _measured(args: argparse.Namespace, stretches: Sequence[held_out.Stret
     return rows
 
 
-def _row(context: int, hurry: bool, asked: Sequence[Asked], counts: dict[str, int], pings: Sequence[float]) -> dict[str, Any]:
+def _row(context: int, pace: str, asked: Sequence[Asked], counts: dict[str, int], pings: Sequence[float]) -> dict[str, Any]:
     times = sorted(each.ms for each in asked if each.ms is not None)
     return {
         "context": context,
-        "pace": "as fast as answered" if hurry else "human",
+        "pace": pace,
         "strokes": len(asked),
         "answered": len(times),
         "shown": sum(each.shown for each in asked),
@@ -112,7 +116,7 @@ def _table(rows: Sequence[dict[str, Any]], stretches: int) -> Table:
 
 
 def _said(args: argparse.Namespace) -> dict[str, Any]:
-    return {name: getattr(args, name) for name in ("deadline", "seed", "stretches", "length", "model")}
+    return {name: getattr(args, name) for name in ("deadline", "seed", "stretches", "length", "model", "untold")}
 
 
 def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
@@ -122,6 +126,7 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--stretches", type=int, default=6, help="how many are typed (default: %(default)s)")
     parser.add_argument("--length", type=int, default=120, help="characters of each (default: %(default)s)")
     parser.add_argument("--deadline", type=int, metavar="MS", help="the setting `deadlineMs` (default: the server's own)")
+    parser.add_argument("--untold", action="store_true", help="the editor does not say where the cursor was put")
     parser.add_argument("--model", help="what the server is started with (default: its own)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--results", type=Path, default=record.RESULTS / "keystroke.jsonl", metavar="FILE")

@@ -20,6 +20,7 @@ from benchmarks.typist import Stroke, Writing
 _PING = "getVersion"  # a request that needs no thought
 _PING_AFTER = 0.02  # seconds after a stroke: while the server thinks about it
 _PATIENCE = 60.0
+_REST = 0.15  # seconds until a cursor that was put somewhere is said to rest there
 
 
 class Asked(NamedTuple):
@@ -79,18 +80,22 @@ class Editor:
         found: dict[str, Any] = await self.call("mercury/stats", {})
         return found
 
-    async def write(self, writing: Writing, *, hurry: bool) -> list[Asked]:
-        """All strokes, at the hands' own pace, or each as soon as the one before is answered."""
+    async def write(self, writing: Writing, *, hurry: bool, rest: float = 0.0, tells: bool = True) -> list[Asked]:
+        """All strokes, at the hands' own pace, or each as soon as the one before is answered.
+
+        `rest`: seconds without a key after which it asks. `tells`: it says where the cursor was put, if that rests.
+        """
         self._open(writing.path, writing.language, writing.before)
-        text, asked, pending = writing.before, [], None
+        text, asked, pending, cursor = writing.before, [], None, -1
         for stroke in writing.strokes:
             if not hurry:
-                await asyncio.sleep(stroke.delay)
+                await self._pause(stroke, moved=tells and stroke.at + stroke.removed != cursor)
             if pending is not None:
                 asked.append(await self._settle(pending))
             text = text[: stroke.at] + stroke.text + text[stroke.at + stroke.removed :]
             self._change(stroke, text)
-            pending = asyncio.ensure_future(self._ask(stroke.at + len(stroke.text), text, kind=2))
+            cursor = stroke.at + len(stroke.text)
+            pending = asyncio.ensure_future(self._ask(cursor, text, kind=2, rest=rest))
             if hurry:
                 await pending
             else:
@@ -99,6 +104,15 @@ class Editor:
             asked.append(await pending)
         self.notify("textDocument/didClose", {"textDocument": {"uri": self._uri}})
         return asked
+
+    async def _pause(self, stroke: Stroke, *, moved: bool) -> None:
+        if moved and stroke.delay > _REST:
+            await asyncio.sleep(_REST)
+            place = _position(self._text, stroke.at + stroke.removed)
+            self.notify("mercury/didMoveCursor", {"textDocument": {"uri": self._uri}, "position": place})
+            await asyncio.sleep(stroke.delay - _REST)
+        else:
+            await asyncio.sleep(stroke.delay)
 
     async def _settle(self, pending: asyncio.Task[Asked]) -> Asked:
         """The last stroke's answer, if it is there by now."""
@@ -113,7 +127,8 @@ class Editor:
         await self.call(_PING, {})
         self.pings.append((time.perf_counter() - began) * 1e3)
 
-    async def _ask(self, at: int, text: str, kind: int) -> Asked:
+    async def _ask(self, at: int, text: str, kind: int, rest: float = 0.0) -> Asked:
+        await asyncio.sleep(rest)
         began = time.perf_counter()
         where = {"textDocument": {"uri": self._uri}, "position": _position(text, at), "context": {"triggerKind": kind}}
         number = self._send("textDocument/inlineCompletion", where)

@@ -55,6 +55,7 @@ def _strokes(before: str, text: str, rng: random.Random) -> Iterator[Stroke]:
     at = len(before)
     pieces = keys(text)
     jump = rng.randrange(len(pieces) // 2, len(pieces)) if before.count("\n") > _ELSEWHERE else -1
+    look = _THOUGHT  # somebody who opens a file looks at it first
     for number, piece in enumerate(pieces):
         if number == jump:
             yield from _jump(before, rng)
@@ -62,7 +63,8 @@ def _strokes(before: str, text: str, rng: random.Random) -> Iterator[Stroke]:
             wrong = rng.choice(_LETTERS.replace(piece.lower(), ""))
             yield Stroke(_gap(rng), at, 0, wrong)
             yield Stroke(_NOTED, at, 1, "")
-        yield Stroke(_gap(rng) + _pause(piece, rng), at, 0, piece)
+        yield Stroke(_gap(rng) + _pause(piece, rng) + look, at, 0, piece)
+        look = 0.0
         at += len(piece)
 
 
