@@ -17,6 +17,7 @@ from mercury_lsp.refactor.written.known_types import known_types
 from mercury_lsp.refactor.written.mending import mended
 from mercury_lsp.refactor.written.region import rows, selected
 from mercury_lsp.refactor.written.rewriting import rewritten
+from mercury_lsp.refactor.written.same import check_same
 from mercury_lsp.syntax import Tree
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ async def instruct(run: Run) -> Changes:
 
 
 async def simplify(run: Run) -> Changes:
+    """The same in simpler words: what is not seen to do the same is refused."""
     target = run.target
     target.check_parsed()
     region = selected(target)
@@ -58,6 +60,7 @@ async def simplify(run: Run) -> Changes:
             raise Unfit("the result changes a signature")
         if returned and not _gives_value(tree, region.start, end):
             raise Unfit("the result returns nothing any more")
+        check_same(target.tree, tree)
 
     return await rewritten(run, region, _SIMPLIFY, kept=kept)
 
