@@ -6,7 +6,7 @@ EXAMPLE := examples/inventory.py:33:9
 
 NPM := PATH="$(CURDIR)/$(BIN):$$PATH" npm
 
-.PHONY: bench-keystroke bench-peers run test test-properties test-cluster test-editors check wheel vsix kernels clean bench-editors bench-next-edit bench-quality bench-schemas bench-serving fit-confidence
+.PHONY: bench-keystroke bench-peers run test test-properties test-cluster test-editors check wheel vsix kernels clean bench-editors bench-effort bench-next-edit bench-quality bench-schemas bench-serving fit-confidence
 
 run: .venv/.stamp-run
 	$(BIN)/mercury-lsp pull
@@ -79,10 +79,16 @@ bench-peers: .venv-peers/.stamp
 	$(BIN)/mercury-lsp pull
 	.venv-peers/bin/python -m benchmarks.bench_peers --data $(DATA) $(if $(HOLES),--holes $(HOLES)) $(if $(KINDS),--kinds $(KINDS))
 
-# make bench-serving [ONLY="at_once beside"] [REQUESTS=5000]: `mercury-lsp http` under load. Five minutes, endurance apart.
-bench-serving: .venv/.stamp-dev
+# make bench-serving [ONLY="at_once beside"] [REQUESTS=5000] [PEER=1]: `mercury-lsp http` under load. Five minutes, endurance apart. With PEER
+# beside llama-cpp-python's server, in the environment of bench-peers.
+bench-serving: .venv/.stamp-dev $(if $(PEER),.venv-peers/.stamp-server)
 	$(BIN)/mercury-lsp pull
-	$(BIN)/python -m benchmarks.bench_serving $(if $(ONLY),--only $(ONLY)) $(if $(REQUESTS),--requests $(REQUESTS))
+	$(BIN)/python -m benchmarks.bench_serving $(if $(ONLY),--only $(ONLY)) $(if $(REQUESTS),--requests $(REQUESTS)) $(if $(PEER),--peer)
+
+# make bench-effort [TASKS=40]: what `reasoning_effort` brings and costs. Eight minutes.
+bench-effort: .venv/.stamp-dev
+	$(BIN)/mercury-lsp pull
+	$(BIN)/python -m benchmarks.bench_effort $(if $(TASKS),--count $(TASKS))
 
 # make bench-schemas [COUNT=1000] [FIRST=0] [SECONDS_AT_MOST=500]: random schemas, an answer each, held to its schema. Half an hour; it can be done in parts.
 bench-schemas: .venv/.stamp-dev
@@ -121,6 +127,10 @@ clean:
 .venv/.stamp-dev: .venv/.stamp-run
 	@echo "Installing what tests and checks need into .venv. pip says nothing meanwhile."
 	$(BIN)/python -m pip install --quiet --editable '.[test,reference,dev]'
+	touch $@
+
+.venv-peers/.stamp-server: .venv-peers/.stamp
+	.venv-peers/bin/python -m pip install --quiet 'llama-cpp-python[server]==0.3.36'
 	touch $@
 
 .venv/.stamp-editors: .venv/.stamp-dev

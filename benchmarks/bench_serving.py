@@ -1,17 +1,19 @@
 """How well does `mercury-lsp http` serve many at once? A server is started, loaded over HTTP by clients of several kinds, and timed.
 
-Arrivals are open-loop: they come at their rate whether or not earlier ones were answered, as users do. Times are a client's.
+Arrivals are open-loop: they come at their rate whether or not earlier ones were answered, as users do. Times are a client's. With `--peer`
+the same load goes to llama-cpp-python's server on the same weights, in the same run.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
-import json
+import contextlib
 import random
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from pathlib import Path
@@ -19,27 +21,25 @@ from statistics import median
 from typing import Any, NamedTuple
 
 import httpx
-import numpy as np
 import psutil
 from rich.console import Console
 from rich.table import Table
 
 from benchmarks import record
+from benchmarks.serving_clients import WORDS, Timed, figures, hole, holes, long_prompt, percentile, pieces, question, timed
 
 # An answer that takes longer is no use to somebody who types.
 _GOOD_S = 1.0
-_WORDS = ("width", "height", "total", "count", "index", "value", "result", "items", "name", "size")
+_PATIENCE_S = 300
 
 
-class Timed(NamedTuple):
-    """Seconds to the first text and to the end, and the tokens that were written. `first` is the end where there was no text."""
-
-    first: float
-    whole: float
-    tokens: int
+class Server(NamedTuple):
+    name: str
+    client: httpx.AsyncClient
+    process: psutil.Process
 
 
-Case = Callable[[httpx.AsyncClient, argparse.Namespace], Awaitable[list[dict[str, Any]]]]
+Case = Callable[[Server, argparse.Namespace], Awaitable[list[dict[str, Any]]]]
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -54,220 +54,75 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 async def _measured(args: argparse.Namespace) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = []
+    async with contextlib.AsyncExitStack() as stack:
+        servers = [await stack.enter_async_context(_asked_of(args))]
+        if args.peer:
+            servers.append(await stack.enter_async_context(_peer(args)))
+        for name, case in CASES.items():
+            if name in (args.only or (_FOR_ANY if args.peer else CASES)):
+                for server in servers:
+                    rows += [{"server": server.name, "case": name, **row} for row in await case(server, args)]
+        for server in servers:
+            rows.append({"server": server.name, "case": "memory", "at": "the end", "MB": _memory(server)})
+    return rows
+
+
+# ------------------------------------------------------------------------------------------------ servers
+
+
+@contextlib.asynccontextmanager
+async def _asked_of(args: argparse.Namespace) -> AsyncIterator[Server]:
+    """The server that runs already, or one of our own."""
+    if args.url:
+        async with _client(args.url) as client:
+            yield Server("mercury-lsp", client, psutil.Process(args.pid))
+        return
+    command = [sys.executable, "-m", "mercury_lsp", "http", "--model", args.model]
+    command += ["--context", str(args.context)] if args.context else []
+    async with _started("mercury-lsp", command, args) as server:
+        yield server
+
+
+@contextlib.asynccontextmanager
+async def _peer(args: argparse.Namespace) -> AsyncIterator[Server]:
+    """llama-cpp-python's server on our weights, exported, with one thread as ours has on two cores."""
+    with tempfile.TemporaryDirectory() as folder:
+        weights = Path(folder) / "merged.gguf"
+        export = [sys.executable, "-m", "mercury_lsp", "export", "--model", args.model, "--type", args.peer_type, "--out", str(weights)]
+        subprocess.run(export, cwd=record.ROOT, check=True)
+        command = [args.peer_python, "-m", "llama_cpp.server", "--model", str(weights), "--n_ctx", "8192", "--n_batch", "512"]
+        command += ["--n_threads", str(args.peer_threads), "--n_threads_batch", str(args.peer_threads), "--verbose", "false"]
+        async with _started("llama-cpp-python", command, args) as server:
+            yield server
+
+
+@contextlib.asynccontextmanager
+async def _started(name: str, command: Sequence[str], args: argparse.Namespace) -> AsyncIterator[Server]:
     port = _free_port()
-    command = [sys.executable, "-m", "mercury_lsp", "http", "--port", str(port), "--model", args.model]
-    server = subprocess.Popen(command, cwd=record.ROOT)
+    child = subprocess.Popen([*command, "--port", str(port)], cwd=record.ROOT)
     try:
-        async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=300, limits=httpx.Limits(max_connections=200)) as client:
-            await _ready(client, server)
-            rows: list[dict[str, Any]] = []
-            for name, case in CASES.items():
-                if not args.only or name in args.only:
-                    rows += [{"case": name, **row} for row in await case(client, args)]
-            held = psutil.Process(server.pid).memory_info().rss
-            return [*rows, {"case": "memory", "at": "the end", "MB": round(held / 1e6)}]
+        async with _client(f"http://127.0.0.1:{port}") as client:
+            await _ready(client, child)
+            for ask in holes(0, 2, plain=args.peer):  # the libraries prepare themselves in the first requests
+                await timed(client, ask)
+            yield Server(name, client, psutil.Process(child.pid))
     finally:
-        server.terminate()
-        server.wait(30)
+        child.terminate()
+        child.wait(30)
 
 
-# ------------------------------------------------------------------------------------------------ cases
-
-
-async def arrivals(client: httpx.AsyncClient, args: argparse.Namespace) -> list[dict[str, Any]]:
-    """Holes at several rates."""
-    rows = []
-    for rate in args.rates:
-        rng, tasks = random.Random(args.seed), []
-        until = time.perf_counter() + args.seconds
-        while time.perf_counter() < until:
-            tasks.append(asyncio.create_task(_stream(client, *_hole(rng))))
-            await asyncio.sleep(rng.expovariate(rate))
-        done = await asyncio.gather(*tasks, return_exceptions=True)
-        timed = [each for each in done if isinstance(each, Timed)]
-        good = sum(each.whole <= _GOOD_S for each in timed) / max(1, len(done))
-        rows.append({"at": f"{rate:g}/s", "asked": len(done), **_figures(timed, args.seconds), "goodput": round(good, 3)})
-    return rows
-
-
-async def at_once(client: httpx.AsyncClient, args: argparse.Namespace) -> list[dict[str, Any]]:
-    """The same holes one after another and all at once, each side with prompts that the cache has not seen and then has."""
-    rows = []
-    for seen in ("unseen", "seen"):
-        seeds = [args.seed + 1000, args.seed + 2000] if seen == "unseen" else [args.seed + 2000] * 2
-        started = time.perf_counter()
-        for ask in _holes(seeds[0], 16):
-            await _stream(client, *ask)
-        after = time.perf_counter()
-        await asyncio.gather(*(_stream(client, *ask) for ask in _holes(seeds[1], 16)))
-        together = time.perf_counter() - after
-        rows.append(
-            {"at": f"16 holes, {seen}", "one by one s": after - started, "at once s": together, "share": together / (after - started)}
-        )
-    return rows
-
-
-async def beside(client: httpx.AsyncClient, args: argparse.Namespace) -> list[dict[str, Any]]:
-    """Holes alone, then beside a long prompt that is read and a chat that is written."""
-    rng = random.Random(args.seed + 3)
-    alone = [await _stream(client, *_hole(rng)) for _ in range(args.holes)]
-    stop = asyncio.Event()
-
-    async def again(ask: Callable[[int], tuple[str, dict[str, Any]]]) -> int:
-        count = 0
-        while not stop.is_set():
-            await _stream(client, *ask(count))
-            count += 1
-        return count
-
-    others = [asyncio.create_task(again(_long)), asyncio.create_task(again(_chat))]
-    await asyncio.sleep(0.5)
-    near = [await _stream(client, *_hole(rng)) for _ in range(args.holes)]
-    stop.set()
-    counts = await asyncio.gather(*others)
-    rows = [{"at": "alone", **_figures(alone)}, {"at": "beside a long prompt and a chat", **_figures(near)}]
-    rows[1]["p95 of alone"] = rows[1]["whole p95"] / rows[0]["whole p95"]
-    return [*rows, {"at": "meanwhile", "long prompts": counts[0], "chats": counts[1]}]
-
-
-async def conversation(client: httpx.AsyncClient, args: argparse.Namespace) -> list[dict[str, Any]]:
-    """Twenty turns: the time to the first text of each."""
-    messages: list[dict[str, str]] = []
-    firsts: list[float] = []
-    for turn in range(20):
-        messages.append(
-            {"role": "user", "content": f"Question {turn}: what about {_WORDS[turn % 10]} and {_WORDS[turn * 7 % 10]}? Be brief."}
-        )
-        text: list[str] = []
-        timed = await _stream(client, "/v1/chat/completions", {"messages": messages, "max_tokens": 40}, text)
-        messages.append({"role": "assistant", "content": "".join(text)})
-        firsts.append(timed.first)
-    late = median(firsts[-5:])
-    return [{"at": "20 turns", "first turn s": firsts[0], "last five s": late, "of the first": late / firsts[0]}]
-
-
-async def sentence(client: httpx.AsyncClient, args: argparse.Namespace) -> list[dict[str, Any]]:
-    """Until the first sentence of a streamed answer is whole."""
-    times = []
-    for word in _WORDS[: args.holes]:
-        started, held = time.perf_counter(), ""
-        async for piece in _pieces(client, *_chat(0, f"Tell me about {word}."), count=[]):
-            held += piece
-            if any(f"{mark} " in held or f"{mark}\n" in held for mark in ".!?"):
-                break
-        times.append(time.perf_counter() - started)
-    return [{"at": "first sentence", "p50": _percentile(times, 50), "p95": _percentile(times, 95)}]
-
-
-async def endurance(client: httpx.AsyncClient, args: argparse.Namespace) -> list[dict[str, Any]]:
-    """Many small requests: what they leave in memory. `--requests 0` leaves it out."""
-    [server] = [each for each in psutil.Process().children() if each.is_running()]
-    rows = [{"at": "before", "MB": round(server.memory_info().rss / 1e6)}]
-    for part in range(4 if args.requests else 0):
-        for start in range(0, args.requests // 4, 16):
-            holes = _holes(args.seed + part * 100_000 + start, 16, most=2, functions=1)
-            await asyncio.gather(*(_stream(client, *ask) for ask in holes))
-        rows.append({"at": f"after {(part + 1) * args.requests // 4} requests", "MB": round(server.memory_info().rss / 1e6)})
-    return rows
-
-
-CASES: dict[str, Case] = {
-    "at_once": at_once,
-    "beside": beside,
-    "arrivals": arrivals,
-    "conversation": conversation,
-    "sentence": sentence,
-    "endurance": endurance,
-}
-
-# ------------------------------------------------------------------------------------------------ what is asked
-
-
-def _hole(rng: random.Random, most: int = 24, functions: int = 4) -> tuple[str, dict[str, Any]]:
-    """A function of its own below some others, so that no answer is in the cache."""
-    one, two, number = rng.choice(_WORDS), rng.choice(_WORDS), rng.randrange(10**6)
-    above = "\n\n".join(f"def {rng.choice(_WORDS)}_{rng.randrange(10**6)}({one}):\n    return {one} + {two}" for _ in range(functions))
-    prompt = f"{above}\n\n\ndef {one}_{number}({one}, {two}):\n    return "
-    return "/v1/completions", {"prompt": prompt, "suffix": f"\n\n\nprint({one}_{number}(1, 2))\n", "max_tokens": most}
-
-
-def _holes(seed: int, count: int, most: int = 24, functions: int = 4) -> list[tuple[str, dict[str, Any]]]:
-    rng = random.Random(seed)
-    return [_hole(rng, most, functions) for _ in range(count)]
-
-
-def _long(number: int) -> tuple[str, dict[str, Any]]:
-    text = f"{number} " + " ".join(f"{word} {place}" for place in range(120) for word in _WORDS)
-    return "/v1/completions", {"prompt": text[:14_000], "max_tokens": 4}
-
-
-def _chat(number: int, question: str = "") -> tuple[str, dict[str, Any]]:
-    ask = question or f"Number {number}: write about {_WORDS[number % 10]}."
-    return "/v1/chat/completions", {"messages": [{"role": "user", "content": ask}], "max_tokens": 120}
-
-
-async def _stream(client: httpx.AsyncClient, path: str, body: dict[str, Any], text: list[str] | None = None) -> Timed:
-    started, first, count = time.perf_counter(), 0.0, list[int]()
-    async for piece in _pieces(client, path, body, count):
-        first = first or (time.perf_counter() - started if piece else 0.0)
-        if text is not None:
-            text.append(piece)
-    whole = time.perf_counter() - started
-    return Timed(first or whole, whole, count[0] if count else 0)
-
-
-async def _pieces(client: httpx.AsyncClient, path: str, body: dict[str, Any], count: list[int]) -> AsyncIterator[str]:
-    """`count` gets the number of tokens."""
-    asked = {"model": "default", "temperature": 0, "stream": True, "stream_options": {"include_usage": True}, **body}
-    async with client.stream("POST", path, json=asked) as reply:
-        reply.raise_for_status()
-        async for line in reply.aiter_lines():
-            if not line.startswith("data: {"):
-                continue
-            event = json.loads(line.removeprefix("data: "))
-            for choice in event["choices"]:
-                yield choice.get("text") or choice["delta"].get("content") or ""
-            if event.get("usage"):
-                count.append(event["usage"]["completion_tokens"])
-
-
-# ------------------------------------------------------------------------------------------------ figures
-
-
-def _figures(timed: Sequence[Timed], seconds: float | None = None) -> dict[str, Any]:
-    firsts, wholes = [each.first for each in timed], [each.whole for each in timed]
-    figures = {
-        f"{name} p{share}": _percentile(times, share) for name, times in (("first", firsts), ("whole", wholes)) for share in (50, 95, 99)
-    }
-    span = seconds or sum(wholes)
-    return figures | {"tokens/s": round(sum(each.tokens for each in timed) / span, 1)}
-
-
-def _percentile(times: Sequence[float], share: int) -> float:
-    return round(float(np.percentile(times, share)), 4) if times else float("nan")
-
-
-def _table(rows: Sequence[dict[str, Any]]) -> Table:
-    table = Table("case", "at", "figures", title="mercury-lsp http")
-    for row in rows:
-        figures = [
-            f"{key} {value:.3g}" if isinstance(value, float) else f"{key} {value}"
-            for key, value in row.items()
-            if key not in ("case", "at")
-        ]
-        table.add_row(row["case"], row["at"], "   ".join(figures))
-    return table
+def _client(url: str) -> httpx.AsyncClient:
+    return httpx.AsyncClient(base_url=url, timeout=_PATIENCE_S, limits=httpx.Limits(max_connections=200))
 
 
 async def _ready(client: httpx.AsyncClient, server: subprocess.Popen[bytes]) -> None:
     while server.poll() is None:
         try:
-            await client.get("/health")
+            await client.get("/v1/models")
         except httpx.TransportError:
             await asyncio.sleep(0.2)
         else:
-            for ask in _holes(0, 2):  # the libraries prepare themselves in the first requests
-                await _stream(client, *ask)
             return
     raise RuntimeError("the server ended")
 
@@ -278,14 +133,169 @@ def _free_port() -> int:
         return int(probe.getsockname()[1])
 
 
+def _memory(server: Server) -> int:
+    return round(server.process.memory_info().rss / 1e6)
+
+
+# ------------------------------------------------------------------------------------------------ cases
+
+
+async def arrivals(server: Server, args: argparse.Namespace) -> list[dict[str, Any]]:
+    """Holes at several rates."""
+    rows = []
+    for rate in args.rates:
+        rng, tasks = random.Random(args.seed), []
+        started = time.perf_counter()
+        while time.perf_counter() < started + args.seconds:
+            tasks.append(asyncio.create_task(timed(server.client, hole(rng, plain=args.peer))))
+            await asyncio.sleep(rng.expovariate(rate))
+        done = await asyncio.gather(*tasks, return_exceptions=True)
+        span = time.perf_counter() - started
+        times = [each for each in done if isinstance(each, Timed)]
+        good = sum(each.whole <= _GOOD_S for each in times)
+        row = {"at": f"{rate:g}/s", "asked": len(done), "failed": len(done) - len(times), **figures(times, span)}
+        rows.append(row | {"in time": round(good / max(1, len(done)), 3), "goodput/s": round(good / span, 2)})
+    return rows
+
+
+async def at_once(server: Server, args: argparse.Namespace) -> list[dict[str, Any]]:
+    """The same holes one after another and all at once, each side with prompts that the cache has not seen and then has."""
+    rows = []
+    for seen in ("unseen", "seen"):
+        seeds = [args.seed + 1000, args.seed + 2000] if seen == "unseen" else [args.seed + 2000] * 2
+        started = time.perf_counter()
+        for ask in holes(seeds[0], 16, plain=args.peer):
+            await timed(server.client, ask)
+        after = time.perf_counter()
+        await asyncio.gather(*(timed(server.client, ask) for ask in holes(seeds[1], 16, plain=args.peer)))
+        together = time.perf_counter() - after
+        rows.append(
+            {"at": f"16 holes, {seen}", "one by one s": after - started, "at once s": together, "share": together / (after - started)}
+        )
+    return rows
+
+
+async def beside(server: Server, args: argparse.Namespace) -> list[dict[str, Any]]:
+    """Holes alone, then beside a prompt of 6,000 tokens that is read and a chat that is written."""
+    rng = random.Random(args.seed + 3)
+    alone = [await timed(server.client, hole(rng)) for _ in range(args.holes)]
+    stop = asyncio.Event()
+
+    async def again(ask: Callable[[int], Any]) -> int:
+        count = 0
+        while not stop.is_set():
+            await timed(server.client, ask(count))
+            count += 1
+        return count
+
+    others = [asyncio.create_task(again(long_prompt)), asyncio.create_task(again(question))]
+    await asyncio.sleep(0.5)
+    near = [await timed(server.client, hole(rng)) for _ in range(args.holes)]
+    stop.set()
+    counts = await asyncio.gather(*others)
+    rows = [{"at": "alone", **figures(alone)}, {"at": "beside a long prompt and a chat", **figures(near)}]
+    rows[1]["p95 of alone"] = rows[1]["whole p95"] / rows[0]["whole p95"]
+    return [*rows, {"at": "meanwhile", "long prompts": counts[0], "chats": counts[1]}]
+
+
+async def conversation(server: Server, args: argparse.Namespace) -> list[dict[str, Any]]:
+    """Twenty turns: the time to the first text of each."""
+    messages: list[dict[str, str]] = []
+    firsts: list[float] = []
+    for turn in range(20):
+        ask = f"Question {turn}: what about {WORDS[turn % 10]} and {WORDS[turn * 7 % 10]}? Be brief."
+        messages.append({"role": "user", "content": ask})
+        text: list[str] = []
+        each = await timed(server.client, ("/v1/chat/completions", {"messages": messages, "max_tokens": 40}), text)
+        messages.append({"role": "assistant", "content": "".join(text)})
+        firsts.append(each.first)
+    late = median(firsts[-5:])
+    return [{"at": "20 turns", "first turn s": firsts[0], "last five s": late, "of the first": late / firsts[0]}]
+
+
+async def sentence(server: Server, args: argparse.Namespace) -> list[dict[str, Any]]:
+    """Until the first sentence of a streamed answer is whole."""
+    times = []
+    for word in WORDS[: args.holes]:
+        started, held = time.perf_counter(), ""
+        async for piece in pieces(server.client, question(0, f"Tell me about {word}.", plain=args.peer)):
+            held += piece
+            if any(f"{mark} " in held or f"{mark}\n" in held for mark in ".!?"):
+                break
+        times.append(time.perf_counter() - started)
+    return [{"at": "first sentence", "p50": percentile(times, 50), "p95": percentile(times, 95)}]
+
+
+async def long(server: Server, args: argparse.Namespace) -> list[dict[str, Any]]:
+    """Prompts that are each twice as long as the one before: what they take, and what memory there is for them."""
+    rows = []
+    for words in args.words:
+        started, before, usage = time.perf_counter(), _memory(server), list[dict[str, Any]]()
+        async for _ in pieces(server.client, long_prompt(words, words), usage):
+            pass
+        seconds, tokens = time.perf_counter() - started, usage[-1]["prompt_tokens"]
+        rows.append({"at": f"{tokens} tokens", "s": seconds, "ms a token": 1e3 * seconds / tokens, "MB more": _memory(server) - before})
+    return rows
+
+
+async def endurance(server: Server, args: argparse.Namespace) -> list[dict[str, Any]]:
+    """Many small requests, no two alike: what they leave in memory. In parts with `--url`, `--pid` and another `--seed` each."""
+    rows = [{"at": "before", "MB": _memory(server)}]
+    failed = asked = 0
+    for part in range(10 if args.requests else 0):
+        for start in range(0, args.requests // 10, 16):
+            rng = random.Random(f"{args.seed} {part} {start}")
+            asks = [hole(rng, most=rng.randint(1, 3), functions=rng.randint(0, 1)) for _ in range(min(16, args.requests // 10 - start))]
+            done = await asyncio.gather(*(timed(server.client, ask) for ask in asks), return_exceptions=True)
+            asked, failed = asked + len(done), failed + sum(not isinstance(each, Timed) for each in done)
+        rows.append({"at": f"after {asked} requests", "failed": failed, "MB": _memory(server)})
+    return rows
+
+
+CASES: dict[str, Case] = {
+    "at_once": at_once,
+    "beside": beside,
+    "arrivals": arrivals,
+    "conversation": conversation,
+    "sentence": sentence,
+    "long": long,
+    "endurance": endurance,
+}
+# Of another server nothing is asked but to go on with a text.
+_FOR_ANY = ("at_once", "arrivals", "sentence")
+
+
+# ------------------------------------------------------------------------------------------------ the rest
+
+
+def _table(rows: Sequence[dict[str, Any]]) -> Table:
+    table = Table("server", "case", "at", "figures", title="mercury-lsp http")
+    for row in rows:
+        shown = [
+            f"{key} {value:.3g}" if isinstance(value, float) else f"{key} {value}"
+            for key, value in row.items()
+            if key not in ("server", "case", "at")
+        ]
+        table.add_row(row["server"], row["case"], row["at"], "   ".join(shown))
+    return table
+
+
 def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.bench_serving", description=__doc__)
     parser.add_argument("--model", default="quicksilver-135m")
-    parser.add_argument("--only", nargs="*", choices=CASES, help="cases; all by default")
+    parser.add_argument("--only", nargs="*", choices=CASES, help="cases; all by default, with a peer those that any server can do")
     parser.add_argument("--rates", type=float, nargs="*", default=[1.0, 2.0, 4.0, 8.0], metavar="PER_SECOND")
     parser.add_argument("--seconds", type=float, default=15.0, help="how long each rate lasts")
     parser.add_argument("--holes", type=int, default=40, help="of a case that asks one after another")
+    parser.add_argument("--words", type=int, nargs="*", default=[400, 800, 1600, 3200], help="of the prompts of the case `long`")
+    parser.add_argument("--context", type=int, help="as `mercury-lsp http` has it")
     parser.add_argument("--requests", type=int, default=0, help="of the endurance case")
+    parser.add_argument("--url", help="of a server that runs already; --pid is its process")
+    parser.add_argument("--pid", type=int)
+    parser.add_argument("--peer", action="store_true", help="the same load on llama-cpp-python's server, in turns")
+    parser.add_argument("--peer-python", default=".venv-peers/bin/python", metavar="FILE")
+    parser.add_argument("--peer-type", default="q8_0", help="how its weights are stored")
+    parser.add_argument("--peer-threads", type=int, default=1)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--results", type=Path, default=record.RESULTS / "serving.jsonl", metavar="FILE")
     return parser.parse_args(argv)

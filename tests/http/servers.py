@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import socket
 import threading
 import time
 from collections.abc import Iterator
@@ -12,14 +11,14 @@ import uvicorn
 
 from engine.serving.requests import Service
 from mercury_lsp.http.app import build
+from mercury_lsp.http.command import listening
 from mercury_lsp.http.guard import Rules
 
 
 @contextlib.contextmanager
 def serving(service: Service, rules: Rules | None = None) -> Iterator[str]:
     """The server's base URL, without a path."""
-    listener = socket.socket()
-    listener.bind(("127.0.0.1", 0))
+    listener = listening("127.0.0.1", 0)
     config = uvicorn.Config(build(service, rules or Rules()), log_level="error", lifespan="off")
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
