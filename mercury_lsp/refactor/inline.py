@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from mercury_lsp.refactor.changes import Replace
 from mercury_lsp.refactor.extract import go_types, java_types, rust_types
 from mercury_lsp.refactor.extract.go_copies import changes_part
+from mercury_lsp.refactor.extract.rust_guards import check_let_go
 from mercury_lsp.refactor.extract.semicolons import opening
 from mercury_lsp.refactor.grammars.grammar import around, field_of, inner
 from mercury_lsp.refactor.names import Binding, Names, Use
@@ -91,6 +92,10 @@ def _check(names: Names, binding: Binding, value: Node, statement: Node, reads: 
     if not reads and has_effects(value):
         raise Refused(f"`{binding.name}` is not used, and its value does something")
     block = statement.parent
+    if names.tree.language == "rust":
+        for part in (value, binding.declared.type):
+            if part is not None:
+                check_let_go(names, part, f"`{binding.name}`")
     if names.tree.language == "go" and any(changes_part(names, use) for use in reads):
         raise Refused(f"something of `{binding.name}` is changed")
     for use in reads:

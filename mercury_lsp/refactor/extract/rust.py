@@ -8,6 +8,7 @@ from mercury_lsp.refactor import layout
 from mercury_lsp.refactor.changes import Replace
 from mercury_lsp.refactor.extract import shape
 from mercury_lsp.refactor.extract.plan import Plan, holds
+from mercury_lsp.refactor.extract.rust_guards import check_let_go
 from mercury_lsp.refactor.extract.rust_types import expression_type, is_copied, type_of
 from mercury_lsp.refactor.grammars.grammar import around, field_of, inner
 from mercury_lsp.refactor.grammars.rust import KNOWN_MACROS
@@ -17,7 +18,6 @@ from mercury_lsp.refactor.refused import Refused
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_GUARDS = (".lock(", ".read(", ".write(", ".borrow", ".enter(", "guard", "Guard")
 _BODIES = frozenset({"source_file", "declaration_list"})
 
 
@@ -47,8 +47,11 @@ def _check(plan: Plan) -> None:
                 macro = tree.text_of(node.child_by_field_name("macro") or node).rpartition("::")[2]
                 if macro not in KNOWN_MACROS:
                     raise Refused(f"what the macro `{macro}!` does is not known")
-    for binding in plan.names.by_binding:
-        _check_guard(plan, binding)
+    if plan.value and plan.selection.expression is not None:
+        check_let_go(plan.names, plan.selection.expression, "the selection")
+    for node in plan.selection.nodes:
+        if node.type == "let_declaration" and not plan.value:
+            _check_held(plan, node)
     for node in around(plan.nodes[0]):
         if node.type in ("unsafe_block", "async_block", "const_block") or (node.type == "closure_expression" and plan.leaves):
             raise Refused(f"the selection stands in {'an `unsafe`' if node.type == 'unsafe_block' else 'a'} block of its own")
@@ -56,14 +59,17 @@ def _check(plan: Plan) -> None:
             break
 
 
-def _check_guard(plan: Plan, binding: Binding) -> None:
-    """What is let go of at the end of its block would be let go of earlier."""
-    value = binding.declared.value
-    if not plan.start <= binding.at.start_byte < plan.end or value is None or binding in plan.results:
-        return
-    text = plan.names.tree.text_of(value)
-    if binding.name.startswith("_") or any(word in text for word in _GUARDS):
-        raise Refused(f"`{binding.name}` may hold something until its block ends")
+def _check_held(plan: Plan, node: Node) -> None:
+    """Of a `let` right in the selection: what it holds until its block ends would be let go of earlier, where it is no result."""
+    bound = [binding for binding in plan.names.by_binding if node.start_byte <= binding.at.start_byte < node.end_byte]
+    kept = [binding for binding in bound if binding not in plan.results]
+    for binding in kept:
+        if binding.name.startswith("_"):
+            raise Refused(f"`{binding.name}` may hold something until its block ends")
+    value, type_ = node.child_by_field_name("value"), node.child_by_field_name("type")
+    for part in (value, type_):
+        if part is not None and kept:
+            check_let_go(plan.names, part, f"`{kept[0].name}`")
 
 
 def _body(plan: Plan, space: str) -> str:

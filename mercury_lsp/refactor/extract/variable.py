@@ -8,6 +8,7 @@ from mercury_lsp.refactor import naming
 from mercury_lsp.refactor.changes import Replace
 from mercury_lsp.refactor.extract.go_types import gives_one
 from mercury_lsp.refactor.extract.java_types import expression_type
+from mercury_lsp.refactor.extract.rust_guards import check_let_go
 from mercury_lsp.refactor.extract.semicolons import closing
 from mercury_lsp.refactor.extract.value import check_value
 from mercury_lsp.refactor.names import Names
@@ -30,6 +31,8 @@ def extract_variable(names: Names, selection: Selection, name: str = "") -> tupl
         raise Refused("the call may return more than one value")
     if tree.language == "java" and ("<>" in tree.text_of(expression) or expression.type in ("lambda_expression", "method_reference")):
         raise Refused("the type of the selection comes from where it stands")
+    if tree.language == "rust":
+        check_let_go(names, expression, "the selection")
     _check_names(names, expression, statement)
     check_first(expression, statement, names)
     chosen = name or naming.for_variable(names, expression)

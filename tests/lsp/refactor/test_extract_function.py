@@ -736,6 +736,14 @@ REFUSED = {
     "a macro that may do anything": ("rust", "fn f(a: u8) {\n    «bail!(a);»\n}\n", "macro `bail!`"),
     "a moved value": ("rust", "fn f(a: String) {\n    «g(a);»\n}\n", "move `a`"),
     "a guard": ("rust", "fn f(a: &M) {\n    «let g = a.lock();\n    h();»\n    i();\n}\n", "hold something"),
+    "a guard in a pattern": ("rust", "fn f(a: &M) {\n    «let (g, n) = (a.lock(), 1);\n    h(n);»\n    i();\n}\n", "hold something"),
+    "a guard by its type": ("rust", "fn f(a: &M) {\n    «let g: MutexGuard<u8> = open(a);\n    h();»\n    i();\n}\n", "hold something"),
+    "what is dropped in a way of its own": (
+        "rust",
+        "impl Drop for Bell {\n    fn drop(&mut self) {}\n}\n\nfn f() {\n    «let b = Bell::new();\n    h();»\n    i();\n}\n",
+        "hold something",
+    ),
+    "a guard until the statement ends": ("rust", "fn f(a: &M) {\n    let n: usize = g(«a.lock().unwrap().len()»);\n}\n", "hold something"),
     "perhaps without a value": ("python", "def f(a):\n    if a:\n        b = 1\n    «print(b)»\n", "may not have a value"),
     "set in the other branch": ("python", "def f(a):\n    if a:\n        b = 1\n    else:\n        «print(b)»\n", "may not have a value"),
     "set in a loop's body": (

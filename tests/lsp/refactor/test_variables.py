@@ -69,6 +69,7 @@ NOT_EXTRACTED = {
     "with whether it is there": ("go", "package m\n\nfunc f(a M) {\n\tif v, ok := «a[1]»; ok {\n\t\tg(v)\n\t}\n}\n", "more than one value"),
     "a type, with whether it is that": ("go", "package m\n\nfunc f(a any) {\n\tv, ok := «a.(T)»\n\tg(v, ok)\n}\n", "more than one value"),
     "an address": ("go", "package m\n\nfunc f(a *T) {\n\tg(&«a.b»)\n}\n", "place"),
+    "a guard": ("rust", "fn f(a: &M) {\n    g(«a.lock().unwrap().len()», h())\n}\n", "at another time"),
     "only known inside": ("go", "package m\n\nfunc f(a *T) {\n\tif b := a.n(); g(«b + 1») {\n\t}\n}\n", "only known"),
 }  # fmt: skip
 
@@ -128,6 +129,8 @@ NOT_INLINED = {
     "two at once": ("go", "package m\n\nfunc f() int {\n\t«x», y := 1, 2\n\treturn x + y\n}\n", "along with others|along with other"),
     "in a loop": ("javascript", "function f(a) {\n  const x = g();\n  while (a) { h(«x»); }\n}\n", "deeper inside"),
     "a format string": ("rust", "fn f() {\n    let x = 1;\n    println!(\"{x}\");\n    g(«x»);\n}\n", "cannot go"),
+    "a guard": ("rust", "fn f(a: &M) {\n    let «guard» = a.lock();\n    g(guard);\n    h();\n}\n", "at another time"),
+    "what a guard gave": ("rust", "fn f(a: &M) {\n    let «n» = a.lock().unwrap().len();\n    g(n);\n}\n", "at another time"),
     "a copy that is changed": ("go", "package m\n\nfunc f(p T) T {\n\t«q» := p\n\tq.a = 1\n\treturn q\n}\n", "is changed"),
     "a method without its object": ("typescript", "function f(a: any) {\n  const «x» = a.b;\n  return x();\n}\n", "called on something"),
     "nothing": ("python", "def f(a):\n    return a «+» 1\n", "select a variable"),
