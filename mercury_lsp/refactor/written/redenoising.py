@@ -13,15 +13,16 @@ from mercury_lsp.refactor.refused import Refused
 from mercury_lsp.refactor.running import Run
 from mercury_lsp.refactor.written import checks, filling
 from mercury_lsp.refactor.written.checks import Unfit
-from mercury_lsp.refactor.written.passes import Candidate
+from mercury_lsp.refactor.written.passes import PASSES, Candidate
 from mercury_lsp.refactor.written.region import selected
 
 VARIANTS = 3
+_PASSES_MORE = 2  # drafts for each variant after the first
 _LINE_TOKENS = 64
 
 
 async def redenoise(run: Run) -> Changes:
-    """The variant that is asked for, counted from 1."""
+    """The variant that is asked for, counted from 1. The effort is what is spent on the first; each further one may cost two passes more."""
     if not 1 <= run.arguments.variant <= VARIANTS:
         raise Refused(f"there are {VARIANTS} variants at most")
     target = run.target
@@ -30,8 +31,13 @@ async def redenoise(run: Run) -> Changes:
     old = target.text[start:end]
     found: list[str] = []
     reason = ""
-    async for candidate in _candidates(run, start, end):
-        run.report(f"variant {len(found) + 1}")
+    most = PASSES[run.arguments.effort] + _PASSES_MORE * (run.arguments.variant - 1)
+    candidates = _candidates(run, start, end)
+    for number in range(1, most + 1):
+        run.report(f"variant {len(found) + 1}, pass {number} of {most}")
+        candidate = await anext(candidates, None)
+        if candidate is None:
+            break
         text = candidate.text
         if not text.strip() or text == old or text in found:
             continue

@@ -40,9 +40,10 @@ async def _best(run: Run, region: Region, wordings: Sequence[str], cursor: int |
 async def _candidates(run: Run, region: Region, wordings: Sequence[str], cursor: int | None, tried: Tried) -> AsyncIterator[Candidate]:
     """Each wording's answer, and after each that changed something the same with its weakest line masked and filled again.
 
-    Then the same without what stands below, for another view.
+    Then the same in other views: without what stands below, without what other files say, without either.
     """
-    for suffix in (near_suffix(region.after), ""):
+    below, elsewhere = near_suffix(region.after), run.related()
+    for suffix, related in ((below, elsewhere), ("", elsewhere), (below, ()), ("", ())):
         for wording in wordings:
             request = RewriteRequest(
                 prefix=near_prefix(region.before),
@@ -51,7 +52,7 @@ async def _candidates(run: Run, region: Region, wordings: Sequence[str], cursor:
                 path=run.path,
                 cursor=cursor,
                 instruction=wording,
-                related=run.related(),
+                related=related,
             )
             draft = await run.rewrite(request, region.start, region.end)
             text = draft.text.rstrip("\n")

@@ -247,6 +247,36 @@ def test_an_instant_rewriting_is_one_pass() -> None:
     assert len(told.rewrites) == 1 and told.infills == []
 
 
+PASSES = {"instant": 1, "low": 3, "medium": 4, "high": 8}
+
+
+@pytest.mark.parametrize("effort", PASSES)
+@pytest.mark.parametrize(
+    "command, source, bad",
+    [
+        ("mercury.rewrite", "«x = 1»\n", "x = ({}"),
+        ("mercury.simplify", "«x = 1»\n", "x = ({}"),
+        ("mercury.fix", "«x = y»\n", "x = ({}"),
+        ("mercury.completeBody", "def f«»(a):\n    pass\n", "return b{}"),
+        ("mercury.commentToCode", "# Add«» them.\n", "x = b{}"),
+        ("mercury.redenoise", "def f(a):\n    «return a»\n", "return b{}"),
+        ("mercury.generateTest", "def f«»(a):\n    return a\n", "f({})"),
+    ],
+)
+def test_the_effort_is_how_many_passes_are_spent(command: str, source: str, bad: str, effort: str) -> None:
+    """Where no draft holds; the passes that mask a line again count among them."""
+    drafts = [bad.format(number) for number in range(30)]
+    told = Told(infill=list(drafts), rewrite=list(drafts))
+    with editor(source, "python", told) as opened:
+        answer = opened.run(command, instruction="two", message="undefined name 'y'", effort=effort)
+        assert answer["applied"] is False and opened.text == source.replace("«", "").replace("»", "")
+        assert any(word in answer["message"] for word in ("no draft held", "the model"))
+    asked = len(told.rewrites) + len(told.infills)
+    assert asked == PASSES[effort]
+    if command == "mercury.rewrite":
+        assert bool(told.infills) == (effort != "instant")
+
+
 def test_with_more_effort_the_likeliest_is_taken() -> None:
     answers = [draft("x = 2", 0.3), draft("x = 3", 0.9), draft("x = 4", 0.5)]
     for effort, after in (("low", "x = 2\n"), ("high", "x = 3\n")):
