@@ -22,7 +22,7 @@ _LINE_TOKENS = 64
 
 
 async def redenoise(run: Run) -> Changes:
-    """The variant that is asked for, counted from 1. The effort is what is spent on the first; each further one may cost two passes more."""
+    """The variant that is asked for, counted from 1. The effort is spent on the first; each further one may cost two passes more."""
     if not 1 <= run.arguments.variant <= VARIANTS:
         raise Refused(f"there are {VARIANTS} variants at most")
     target = run.target

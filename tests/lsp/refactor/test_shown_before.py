@@ -60,8 +60,8 @@ def test_a_large_change_is_to_be_confirmed(settings: dict[str, Any], large: bool
 
 def test_a_code_action_too_and_a_file_that_is_made() -> None:
     capabilities = able(annotations=True)
-    with editor(f"«{LONG}»\n", engine=Told(rewrite=[SHORTER]), capabilities=capabilities) as opened:
-        assert "changeAnnotations" in opened.choose("Simplify the selection")["edit"]
+    with editor(f"# Use extend.\n«{LONG}»\n", engine=Told(rewrite=[SHORTER]), capabilities=capabilities) as opened:
+        assert "changeAnnotations" in opened.choose("Rewrite: Use extend.")["edit"]
     told = Told(infill=["assert f(1) == 1"] * 9)
     with editor("def f«»(a):\n    return a\n", engine=told, capabilities=capabilities, initializationOptions={"previewLines": 0}) as opened:
         made, written = opened.choose("Generate a test of `f` beside the file")["edit"]["documentChanges"]
