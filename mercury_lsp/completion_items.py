@@ -59,7 +59,7 @@ def _automatic(params: object) -> object:
 def _item(ghost: dict[str, Any], snapshot: Snapshot) -> dict[str, Any]:
     """The same text in the place of the word before the cursor: clients look for what they have of it in the filter text."""
     before, rest = snapshot.line_text[: snapshot.column], snapshot.line_text[snapshot.column :]
-    insert: str = ghost["insertText"]
+    insert: str = ghost["insertText"].removeprefix(snapshot.mark)
     new = insert[len(before) : len(insert) - len(rest)]
     word = _WORD.search(before)
     assert word is not None

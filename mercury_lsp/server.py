@@ -269,6 +269,7 @@ def did_open(ls: MercuryServer, params: object) -> None:
         ls.session.open(document.uri, document.language_id, document.version, document.text)
     except ValueError as error:
         raise JsonRpcInvalidParams(f"{document.uri}: {error}") from None
+    ls.suggester.forget(key_of(document.uri))  # some clients open a document anew without closing it
     ls.project.opened(document.uri)
     ls.next_edits.opened(document.uri)
 

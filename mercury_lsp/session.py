@@ -64,8 +64,13 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
         return utf16.to_units(self.line_text, column) + self._shift
 
     @property
+    def mark(self) -> str:
+        """What the client has before the cursor's line as this one has it: the byte order mark, or ""."""
+        return _BOM if self.bom and self.line == 0 else ""
+
+    @property
     def _shift(self) -> int:
-        return 1 if self.bom and self.line == 0 else 0
+        return len(self.mark)
 
 
 class Document:

@@ -247,9 +247,9 @@ class Suggester:
         return item
 
     def _item_of(self, item: present.Item, snapshot: Snapshot) -> dict[str, Any]:
-        start, end = ({"line": item.line, "character": snapshot.character_of(column)} for column in (item.start, item.end))
+        start, end = ({"line": item.line, "character": character} for character in (0, snapshot.character_of(item.end)))
         return {
-            "insertText": item.insert_text,
+            "insertText": snapshot.mark + item.insert_text,
             "range": {"start": start, "end": end},
             "command": {"title": "Accept suggestion", "command": ACCEPTED, "arguments": [str(next(self._ids))]},
         }

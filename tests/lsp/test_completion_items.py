@@ -40,8 +40,9 @@ def accept(marked: str, item: dict[str, Any]) -> str:
         (f"if a:\n    {CURSOR}\n", "b = a\n    return b", "b = a…", "if a:\n    b = a\n    return b\n"),
         (f"s = '😀' + na{CURSOR}\n", "me", "name", "s = '😀' + name\n"),
         (f"print({CURSOR})\n", "größe, end='')", "größe, end=''", "print(größe, end='')\n"),
+        (f"\ufeffimp{CURSOR}\n", "ort os", "import os", "\ufeffimport os\n"),
     ],
-    ids=["word", "lines", "emoji", "closed-bracket"],
+    ids=["word", "lines", "emoji", "closed-bracket", "byte-order-mark"],
 )
 def test_an_item_is_what_the_ghost_text_would_be(marked: str, draft: str, label: str, after: str) -> None:
     with scripted(draft) as client:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lsp_client import PATIENCE, URI, accept, cut, in_process, scripted, within
+from lsp_client import PATIENCE, URI, Client, accept, cut, in_process, process, scripted, utf16_length, within
 
 from engine.api import Draft, InfillRequest, StopFlag
 from engine.scripted import ScriptedEngine
@@ -50,18 +50,38 @@ def test_item() -> None:
         ]
 
 
+def outcome(client: Client, case: dict[str, Any]) -> str | None:
+    """What a case's document is once what is shown there is accepted; None where nothing is."""
+    text, line, character = cut(case["before"])
+    client.open(text, language=case["language"])
+    popup = {}
+    if "selected" in case:
+        start = character - len(case["selected"]["replaces"])
+        popup = {"selectedCompletionInfo": {**at("", line, start, character), "text": case["selected"]["text"]}}
+    items = client.items(line, character, **popup)
+    if not items:
+        return None
+    current = text.replace("\r\n", "\n").split("\n")[line]
+    assert items[0]["range"] == at("", line, 0, utf16_length(current))["range"]
+    return accept(text, items[0])
+
+
 @pytest.mark.parametrize("case", CASES, ids=[case["name"] for case in CASES])
 def test_presentation_cases_over_the_wire(case: dict[str, Any]) -> None:
     with scripted(case["draft"]) as client:
         client.initialize()
-        text, line, character = cut(case["before"])
-        client.open(text, language=case["language"])
-        popup = {}
-        if "selected" in case:
-            start = character - len(case["selected"]["replaces"])
-            popup = {"selectedCompletionInfo": {**at("", line, start, character), "text": case["selected"]["text"]}}
-        items = client.items(line, character, **popup)
-        assert (accept(text, items[0]) if items else None) in case["after"], case["why"]
+        assert outcome(client, case) in case["after"], case["why"]
+
+
+def test_presentation_cases_one_after_the_other_in_one_process(tmp_path: Path) -> None:
+    """In a workspace, and all of them in the same document: nothing of what was seen before may come in between."""
+    (tmp_path / "script.json").write_text(json.dumps([case["draft"] for case in CASES]))
+    with process("--model", f"scripted:{tmp_path / 'script.json'}") as client:
+        client.initialize(rootUri=tmp_path.as_uri())
+        wrong = [case["name"] for case in CASES if outcome(client, case) not in case["after"]]
+        assert wrong == []
+        client.open("x = ")
+        assert client.items(0, 4) == []  # the script is at its end
 
 
 def test_a_byte_order_mark_stays_where_it_is() -> None:
@@ -69,7 +89,7 @@ def test_a_byte_order_mark_stays_where_it_is() -> None:
         client.initialize()
         client.open("\ufeffimpo\nx = 1\n")
         (item,) = client.items(0, 5)
-        assert item["range"] == at("", 0, 1, 5)["range"] and item["insertText"] == "import os"
+        assert item["range"] == at("", 0, 0, 5)["range"] and item["insertText"] == "\ufeffimport os"
 
 
 def test_nothing_comes_before_a_byte_order_mark() -> None:
@@ -77,7 +97,7 @@ def test_nothing_comes_before_a_byte_order_mark() -> None:
         client.initialize()
         client.open("\ufeff\nx = 1\n")
         assert client.items(0, 0) == []
-        assert client.items(0, 1)[0]["range"] == at("", 0, 1, 1)["range"]
+        assert client.items(0, 1)[0]["insertText"] == "\ufeffimport os"
 
 
 def test_the_clients_own_indentation() -> None:
@@ -269,11 +289,13 @@ def test_a_change_ends_what_is_asked(method: str, version: int | None) -> None:
         assert engine.stopped.wait(PATIENCE)
 
 
-def test_a_closed_document_is_forgotten() -> None:
+@pytest.mark.parametrize("closed", [True, False])
+def test_a_document_that_is_opened_anew_begins_anew(closed: bool) -> None:
     with scripted("a", "b") as client:
         client.initialize()
         for suggested in "ab":
             client.open("x = ", uri=SPELLED[0])
             (item,) = client.items(0, 4, uri=SPELLED[0])
             assert item["insertText"] == f"x = {suggested}"
-            client.notify("textDocument/didClose", {"textDocument": {"uri": SPELLED[1]}})
+            if closed:
+                client.notify("textDocument/didClose", {"textDocument": {"uri": SPELLED[1]}})

@@ -89,12 +89,11 @@ class Editor:
         assert ended is not None
         left, right, new = self.text[begin:at], self.text[at : ended.start()], item["insertText"]
         start, end = item["range"]["start"], item["range"]["end"]
-        bom = left.startswith("\ufeff") and begin == 0
-        assert start == {"line": len(re.findall(r"\r\n|\r|\n", self.text[:begin])), "character": int(bom)}
+        assert start == {"line": len(re.findall(r"\r\n|\r|\n", self.text[:begin])), "character": 0}
         assert end == {"line": start["line"], "character": utf16_length(left + right)}
         assert "\r" not in new
-        assert new.startswith(left[bom:]) and new[len(left) - bom :].endswith(right)
-        assert new[len(left) - bom : len(new) - len(right)].strip()
+        assert new.startswith(left) and new[len(left) :].endswith(right)
+        assert new[len(left) : len(new) - len(right)].strip()
 
 
 def plain(text: str) -> str:
