@@ -16,6 +16,7 @@ from torch import Tensor
 
 from engine.api import GrammarUnsupported
 from engine.serving.closing import Closings
+from engine.serving.digits import Digits
 from engine.serving.requests import Grammar
 from engine.serving.schemas import checked
 from engine.tokenizer import TextTokenizer
@@ -57,19 +58,25 @@ class Grammars:
             matcher.compute_bitmask()  # some limits are met in the first step only
         if matcher.is_error():
             raise GrammarUnsupported(_plain(matcher.get_error()))
-        return Frontier(matcher, self._tokenizer, self._end_id, self._closings)
+        return Frontier(matcher, self._tokenizer, self._end_id, self._closings, Digits() if grammar.kind == "schema" else None)
 
 
 class Frontier:
     """The place up to which an answer is committed."""
 
-    def __init__(self, matcher: llguidance.LLMatcher, tokenizer: TextTokenizer, end_id: int, closings: Closings) -> None:
+    def __init__(
+        self, matcher: llguidance.LLMatcher, tokenizer: TextTokenizer, end_id: int, closings: Closings, digits: Digits | None = None
+    ) -> None:
+        """With `digits` numbers come to an end."""
         self._matcher, self._tokenizer, self._end_id, self._closings = matcher, tokenizer, end_id, closings
+        self._digits = digits
         self._left = self._watched = 0
         self._way: list[int] | None = None  # ids that end the answer from here, where they are known
 
     def begun(self, ids: Sequence[int]) -> None:
         """The answer goes on after `ids`. Raises `GrammarUnsupported` where it could not have begun so."""
+        if self._digits is not None:
+            self._digits.see(self._tokenizer.to_bytes(ids))
         if ids and not self._matcher.consume_tokens(list(ids)):
             raise GrammarUnsupported("the answer is to go on after what its grammar refuses")
 
@@ -92,13 +99,18 @@ class Frontier:
         return logits.masked_fill(~allowed[: len(logits)], -torch.inf)
 
     def take(self, index: int) -> int:
-        """Commit `index`, or where an answer with it could not be ended in the room that is left, the next id of a way to end it."""
+        """Commit `index`, or where an answer or a number would not end with it as they must, the next id of a way to end them."""
         if self._left <= self._watched and index != self._end_id:
             index, self._way = self._in_time(index)
+        elif self._digits is not None and self._digits.enough and self._tokenizer.to_bytes([index]).isdigit():
+            way = self._way or self._closings.shortest(self._matcher, self._left)
+            index, self._way = (way[0], way[1:]) if way else (index, None)
         else:
             self._way = None
         if not self._matcher.consume_token(index) and index != self._end_id:  # a limit was met: what is chosen, it lets follow
             raise GrammarUnsupported(_plain(self._matcher.get_error()))
+        if self._digits is not None:
+            self._digits.see(self._tokenizer.to_bytes([index]))
         self._left -= 1
         return index
 

@@ -24,13 +24,17 @@ class Common(msgspec.Struct, kw_only=True):
     """What all of them have."""
 
     model: str = "default"
-    max_tokens: Annotated[int, msgspec.Meta(ge=0, le=131_072)] | None = None
+    max_tokens: Annotated[int, msgspec.Meta(ge=-1, le=131_072)] | None = None  # -1, of llama.cpp's clients: no bound
     temperature: Temperature | None = None
     top_p: Share | None = None
     seed: int | None = None
     stop: Stops | Annotated[str, msgspec.Meta(max_length=1000)] | None = None
     stream: bool | None = None
     stream_options: StreamOptions | None = None
+
+    def __post_init__(self) -> None:
+        if self.max_tokens == -1:
+            self.max_tokens = None
 
     @property
     def stops(self) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 
 import inceptionai
@@ -13,6 +14,12 @@ from servers import serving
 from engine.serving.scripted import ScriptedService
 
 ASK = [{"role": "user", "content": "Say something."}]
+SCHEMA = {
+    "type": "object",
+    "properties": {"place": {"type": "string", "maxLength": 9}},
+    "required": ["place"],
+    "additionalProperties": False,
+}
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +96,7 @@ def test_models_are_listed_and_any_name_is_one(noise: openai.OpenAI) -> None:
         ({"messages": [{"role": "robot", "content": "x"}]}, "messages[0].role"),
         ({"messages": ASK, "temperature": "hot"}, "temperature"),
         ({"messages": ASK, "n": 17}, "n"),
-        ({"messages": ASK, "max_tokens": -1}, "max_tokens"),
+        ({"messages": ASK, "max_tokens": -2}, "max_tokens"),
         ({"messages": [{"role": "user", "content": [{"type": "image_url"}]}]}, "messages[0].content[0].type"),
         ({}, "messages"),
     ],
@@ -162,3 +169,32 @@ def test_inceptions_client_chats_fills_and_edits() -> None:
         )
         edit = client.edit.completions.create(model="mercury-edit-2", messages=[{"role": "user", "content": content}])
         assert edit.choices[0].message.content == "```\ndef f(a):\n    return a\n```"
+
+
+def test_inceptions_client_asks_for_json_and_calls_functions(noise: openai.OpenAI) -> None:
+    client = inceptionai.Inception(base_url=str(noise.base_url).removesuffix("/v1/"), api_key="none", max_retries=0)
+    form = {"type": "json_schema", "json_schema": {"name": "answer", "schema": SCHEMA, "strict": True}}
+    more = {"model": "mercury-2", "max_tokens": 200, "reasoning_effort": "instant"}
+    answer = client.chat.completions.create(messages=ASK, response_format=form, **more)
+    assert set(json.loads(answer.choices[0].message.content)) == {"place"}
+    tools = [{"type": "function", "function": {"name": "weather", "description": "Of a place.", "parameters": SCHEMA}}]
+    answer = client.chat.completions.create(messages=ASK, tools=tools, tool_choice="required", **more)
+    [call, *_] = answer.choices[0].message.tool_calls
+    assert call.function.name == "weather" and set(json.loads(call.function.arguments)) == {"place"}
+
+
+def test_openais_client_fills_holes_and_edits() -> None:
+    edit = (
+        "<|current_file_content|>\ncurrent_file_path: f.py\n<|code_to_edit|>\ny = <|cursor|>2\n<|/code_to_edit|>\n<|/current_file_content|>"
+    )
+    with serving(ScriptedService(["a, b", "a, b", "y = 3", "y = 3"])) as url:
+        client = openai.OpenAI(base_url=f"{url}/v1", api_key="none", max_retries=0)
+        assert client.completions.create(model="m", prompt="def add(", suffix="):\n").choices[0].text == "a, b"
+        fim = client.post("/fim/completions", body={"prompt": "def add(", "suffix": "):\n"}, cast_to=openai.types.Completion)
+        assert fim.choices[0].text == "a, b"
+        edited = client.post(
+            "/edit/completions",
+            body={"model": "m", "messages": [{"role": "user", "content": edit}]},
+            cast_to=openai.types.chat.ChatCompletion,
+        )
+        assert edited.choices[0].message.content == "```\ny = 3\n```"

@@ -135,6 +135,118 @@ def test_llama_vscode_looks_around_before_it_asks() -> None:
         assert client.get("/props").json()["default_generation_settings"]["n_ctx"] == 8192
 
 
+def test_llama_vscode_fills_a_hole_warms_up_and_edits_by_chat() -> None:
+    usual = {"top_k": 40, "top_p": 0.99, "stream": False, "samplers": ["top_k", "top_p", "infill"], "cache_prompt": True}
+    extra = [{"text": "X = 1", "time": 1755600000000, "filename": "x.py"}]
+    body = {
+        **{
+            "input_prefix": "import os\n",
+            "input_suffix": "\n",
+            "input_extra": extra,
+            "prompt": "def add(",
+            "n_predict": 128,
+            "n_indent": 4,
+        },
+        **{**usual, "t_max_prompt_ms": 500, "t_max_predict_ms": 2500},
+    }
+    warm = {
+        "input_prefix": "",
+        "input_suffix": "",
+        "input_extra": extra,
+        "prompt": "",
+        "n_predict": 0,
+        "samplers": [],
+        "t_max_predict_ms": 1,
+    }
+    chat = {
+        "messages": [{"role": "system", "content": "You are an expert coder."}, {"role": "user", "content": "Add types."}],
+        **{"stream": False, "cache_prompt": True, "samplers": "edkypmxt", "temperature": 0.8, "dynatemp_range": 0, "top_p": 0.95},
+        **{"min_p": 0.05, "typical_p": 1, "repeat_last_n": 64, "dry_penalty_last_n": -1, "max_tokens": -1, "timings_per_token": False},
+    }
+    with answering("a, b", "typed") as (client, service):
+        filled = client.post("/infill", json=body).json()
+        assert client.post("/infill", json=warm).json()["content"] == ""
+        edited = client.post("/v1/chat/completions", json=chat).json()
+    assert filled["content"] == "a, b" and filled["timings"]["predicted_n"] > 0 and filled["truncated"] is False
+    assert edited["choices"][0]["message"]["content"] == "typed"
+    hole, talk = service.asked
+    assert hole.task.prefix == "import os\ndef add(" and hole.deadline is not None and talk.max_tokens is None
+
+
+def test_minuets_codestral_provider_reads_a_whole_message_and_its_deltas() -> None:
+    body = {"model": "codestral-latest", "max_tokens": 256, "stop": ["\n\n"], "prompt": f"# language: python\n{PREFIX}", "suffix": "\n"}
+    with answering("a, b", "a, b") as (client, _):
+        whole = client.post("/v1/fim/completions", json=body, headers={"Authorization": "Bearer any"}).json()
+        chunks = events(client.post("/v1/fim/completions", json=body | {"stream": True}).text)
+    assert whole["choices"][0]["message"]["content"] == "a, b"
+    assert "".join(chunk["choices"][0]["delta"]["content"] for chunk in chunks) == "a, b"
+
+
+def test_continues_other_providers() -> None:
+    with answering("a, b", "a, b") as (client, service):
+        openai = {
+            "model": "m",
+            "prompt": PREFIX,
+            "suffix": SUFFIX,
+            "max_tokens": 150,
+            "temperature": 0.01,
+            "stop": ["\n\n"],
+            "stream": True,
+        }
+        chunks = events(client.post("/v1/fim/completions", json=openai, headers={"x-api-key": "", "api-key": ""}).text)
+        llama = {"prompt": MARKED["qwen"], "n_predict": 150, "temperature": 0.01, "stop": ["<|endoftext|>"], "stream": True}
+        lines = events(client.post("/completion", json=llama, headers={"Accept": "text/event-stream"}).text)
+    assert "".join(chunk["choices"][0]["delta"]["content"] for chunk in chunks) == "a, b"
+    assert "".join(line["content"] for line in lines) == "a, b" and lines[-1]["stop"] is True
+    assert [work.task.prefix for work in service.asked] == [PREFIX, PREFIX]
+
+
+def test_continue_marks_a_chat_as_a_next_edit() -> None:
+    body = {"model": "mercury-coder", "messages": [{"role": "user", "content": "x"}], "stream": True, "nextEdit": True}
+    with answering("y") as (client, _):
+        chunks = events(client.post("/chat/completions", json=body).text)
+    assert "".join(chunk["choices"][0]["delta"].get("content", "") for chunk in chunks) == "y"
+
+
+ZETA = (
+    "<[fim-suffix]>\nz\n<[fim-prefix]><filename>edit_history\n<filename>f.py\n"
+    "<<<<<<< CURRENT\ny = <|user_cursor|>2\n=======\n<[fim-middle]>"
+)
+SWEEP = "<|file_sep|>original/f.py\ny = 2\n<|file_sep|>current/f.py\ny = 2\n<|file_sep|>updated/f.py\n"
+
+
+@pytest.mark.parametrize(
+    ("provider", "prompt", "expected"),
+    [
+        ("inline", f"import os\n{PREFIX}", "y = 3"),
+        ("fim", MARKED["qwen"], "y = 3"),
+        ("sweep", SWEEP, "y = 3\n"),
+        ("zeta-2", ZETA, "y = 3\n>>>>>>> UPDATED\n"),
+    ],
+)
+def test_cursortab_asks_by_each_of_its_providers(provider: str, prompt: str, expected: str) -> None:
+    usual = {"model": "m", "prompt": prompt, "temperature": 0, "max_tokens": 256, "n": 1, "echo": False, "stop": ["<|endoftext|>"]}
+    with answering("y = 3", "y = 3") as (client, _):
+        whole = client.post("/v1/completions", json=usual | {"stream": False}).json()
+        chunks = events(client.post("/v1/completions", json=usual | {"stream": True}, headers={"Accept": "text/event-stream"}).text)
+    assert whole["choices"][0]["text"] == expected == "".join(chunk["choices"][0]["text"] for chunk in chunks)
+    assert set(whole["usage"]) >= {"prompt_tokens", "completion_tokens", "total_tokens"}
+    assert chunks[-1]["choices"][0]["finish_reason"] == "stop"
+
+
+@pytest.mark.parametrize(("written", "read"), [("y = 3", "y = 3"), ("y = 2", "")])
+def test_cursortabs_mercury_provider_strips_a_fence_and_takes_none_for_nothing(written: str, read: str) -> None:
+    content = (
+        "<|recently_viewed_code_snippets|>\n<|/recently_viewed_code_snippets|>\n<|current_file_content|>\ncurrent_file_path: f.py\n"
+        "<|code_to_edit|>\ny = <|cursor|>2\n<|/code_to_edit|>\n<|/current_file_content|>\n<|edit_diff_history|>\n<|/edit_diff_history|>"
+    )
+    with answering(written) as (client, _):
+        body = {"model": "mercury-edit", "messages": [{"role": "user", "content": content}], "stream": False}
+        answer = client.post("/v1/edit/completions", json=body).json()
+    text = answer["choices"][0]["message"]["content"].removeprefix("```\n").removesuffix("\n```")
+    assert ("" if text == "None" else text) == read and answer["id"]
+
+
 def test_minuet_reads_text_or_delta_from_each_chunk() -> None:
     body = {"model": "m", "prompt": PREFIX, "suffix": "\n", "stream": True, "max_tokens": 56, "top_p": 0.9, "stop": ["\n\n"]}
     with answering("a, b", "a, b") as (client, _):

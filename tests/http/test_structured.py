@@ -14,6 +14,7 @@ from servers import serving
 
 from benchmarks.random_schemas import random_schema
 from engine.serving.calls import CallReader, written
+from engine.serving.digits import Digits
 
 ASK = [{"role": "user", "content": "x"}]
 FORMATS = ("time", "date-time", "email", "uuid", "ipv4", "ipv6", "hostname", "duration", "uri")
@@ -103,6 +104,42 @@ def test_what_could_go_on_for_ever_does_not(client: openai.OpenAI, schema: dict[
     choice = structured(client, schema, max_tokens=60, temperature=1, seed=seed)
     assert choice.finish_reason == "stop"
     jsonschema.validate(json.loads(choice.message.content), schema)
+
+
+@pytest.mark.parametrize(
+    ("text", "enough"),
+    [
+        ("1" * 20, True),
+        ("1" * 19, False),
+        ("46." + "0" * 10, True),
+        ("46." + "0" * 9, False),
+        ("-1.5e-10", True),
+        ("2e9", False),
+        ('{"a": 12345678901234567890', True),
+        ('{"a": "12345678901234567890', False),
+        ('["1234567890\\"1234567890", 1', False),
+        ("12345678901234567890, 1", False),
+    ],
+)
+def test_when_a_number_is_long_enough(text: str, enough: bool) -> None:
+    digits = Digits()
+    for char in text:
+        digits.see(char.encode())
+    assert digits.enough is enough
+
+
+def test_numbers_without_end_end_and_fit_as_they_are_read(client: openai.OpenAI) -> None:
+    """A bias of the sampling would do as well as a model that likes zeros: every digit here is drawn from what may follow."""
+    for seed in range(12):
+        schema = {
+            "type": "array",
+            "items": {"type": "number", "exclusiveMinimum": 46, "exclusiveMaximum": 47},
+            "minItems": 2,
+            "maxItems": 2,
+        }
+        choice = structured(client, schema, max_tokens=400, temperature=2, seed=seed)
+        assert choice.finish_reason == "stop" and len(choice.message.content) < 60
+        assert all(46 < number < 47 for number in json.loads(choice.message.content)), choice.message.content
 
 
 def test_too_little_room_says_so_and_what_there_is_begins_an_answer(client: openai.OpenAI) -> None:
