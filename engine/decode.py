@@ -82,6 +82,7 @@ class Limits(NamedTuple):
     text_ends: Callable[[Sequence[int]], bool]  # whether all that is committed does; asked after each id, of drafts not
     verify: bool
     not_first: Sequence[int] = ()  # ids that the first one is not
+    may_stay: bool = False  # to end at once leaves a text that is copied as it is, and is favoured as much as that
 
 
 class Source(Protocol):
@@ -202,6 +203,7 @@ def _verified(decoder: Decoder, slot: CacheSlot, prompt: Sequence[int], limits: 
     pending = list(prompt[len(slot.ids) :])
     draft, favour = from_text(sources, decoder, limits, filled(len(pending) + _FIRST_DRAFT) - len(pending))
     not_first = list(limits.not_first)
+    is_first = True
     while True:
         last = len(pending) - 1
         clean = [*pending, *draft.ids]
@@ -211,8 +213,10 @@ def _verified(decoder: Decoder, slot: CacheSlot, prompt: Sequence[int], limits: 
         hidden, logits = decoder.read(slot, clean_and_blocks(clean, len(slot.ids), anchors, slots, mask_id), first=last)
         if favour:
             logits[range(len(draft.ids)), draft.ids] += favour
+            if is_first and limits.may_stay:
+                logits[0, end_id] += favour
         logits[0, not_first] = -torch.inf
-        not_first = []
+        not_first, is_first = [], False
         best = best_ids(logits[: len(draft.ids) + 1])
         chosen = best.ids.tolist()
         agreeing = next((place for place, index in enumerate(draft.ids) if chosen[place] != index), len(draft.ids))

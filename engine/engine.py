@@ -112,7 +112,11 @@ class LocalEngine:
         missing = len(ids) - 1 - len(slot.ids)
         most = self.layout.context + MOST_TOKENS - len(ids)
         limits = Limits(
-            tokens=most, line_ends=lambda index: False, text_ends=lambda ids: self._changed(request, ids) is not None, verify=True
+            tokens=most,
+            line_ends=lambda index: False,
+            text_ends=lambda ids: self._changed(request, ids) is not None,
+            verify=True,
+            may_stay=not request.instruction,  # who gives one wants a change
         )
         follow = Follow([*self.tokenizer.encode(request.region), self.layout.end_id], KEEP)
         listener = Listener(lambda ids: heard(self._canvas(ids, follow.draft(len(request.region))[0])))
