@@ -80,16 +80,21 @@ class LocalEngine:
         if request.begins:
             return begun(request.begins, self.infill(behind(request), stop))
         started = time.perf_counter()
-        ids = self.prompt_ids(request)
-        slot = self._cache.match(ids[:-1])
-        missing = len(ids) - 1 - len(slot.ids)
         interrupted = _interruption(request, stop, self._step)
-        decoded = decode(self.decoder, slot, ids, self._limits(request), interrupted, self._known(request))
+        decoded, missing = self._decode(self.prompt_ids(request), self._limits(request), interrupted, self._known(request))
         if decoded.forwards:
             self._step += _NEWEST * (decoded.seconds / decoded.forwards - self._step)
         draft = self._draft(decoded, request, missing, started)
         self._last = request.prefix, request.suffix, draft.text
         return draft
+
+    def _decode(
+        self, ids: Sequence[int], limits: Limits, interrupted: Interrupted, known: Sequence[Follow | Listener]
+    ) -> tuple[Decoded, int]:
+        """What follows `ids`, and how many of them were not in the cache."""
+        slot = self._cache.match(ids[:-1])
+        missing = len(ids) - 1 - len(slot.ids)
+        return decode(self.decoder, slot, ids, limits, interrupted, known), missing
 
     def _known(self, request: InfillRequest) -> list[Follow]:
         """What the last draft says of this hole, where that was written so far."""
@@ -108,8 +113,6 @@ class LocalEngine:
         """
         started = time.perf_counter()
         ids = self._rewrite_ids(request)
-        slot = self._cache.match(ids[:-1])
-        missing = len(ids) - 1 - len(slot.ids)
         most = self.layout.context + MOST_TOKENS - len(ids)
         limits = Limits(
             tokens=most,
@@ -120,7 +123,7 @@ class LocalEngine:
         )
         follow = Follow([*self.tokenizer.encode(request.region), self.layout.end_id], KEEP)
         listener = Listener(lambda ids: heard(self._canvas(ids, follow.draft(len(request.region))[0])))
-        decoded = decode(self.decoder, slot, ids, limits, _interruption(request, stop), [follow, listener])
+        decoded, missing = self._decode(ids, limits, _interruption(request, stop), [follow, listener])
         return self._rewritten(decoded, request, missing, started)
 
     @torch.inference_mode()
@@ -130,14 +133,11 @@ class LocalEngine:
         Raises `RequestInvalid` where the model knows no conversation, or the turns leave no room for an answer.
         """
         started = time.perf_counter()
-        ids = self._chat_ids(request)
-        slot = self._cache.match(ids[:-1])
-        missing = len(ids) - 1 - len(slot.ids)
         limits = Limits(
             tokens=min(request.max_tokens, MOST_TOKENS), line_ends=lambda index: False, text_ends=lambda ids: False, verify=True
         )
         listener = Listener(lambda ids: heard(self.tokenizer.decode(ids)))
-        decoded = decode(self.decoder, slot, ids, limits, _interruption(request, stop), [listener])
+        decoded, missing = self._decode(self._chat_ids(request), limits, _interruption(request, stop), [listener])
         return self._plain(decoded, self.tokenizer.decode(decoded.ids), missing, started)
 
     def _chat_ids(self, request: ChatRequest) -> list[int]:
