@@ -6,7 +6,7 @@ EXAMPLE := examples/inventory.py:33:9
 
 NPM := PATH="$(CURDIR)/$(BIN):$$PATH" npm
 
-.PHONY: bench-keystroke bench-peers run test test-properties test-cluster test-editors check wheel vsix kernels clean bench-editors bench-effort bench-next-edit bench-quality bench-schemas bench-serving fit-confidence
+.PHONY: bench-keystroke bench-peers run test test-properties test-cluster test-editors check wheel vsix kernels clean bench-editors bench-context bench-effort bench-next-edit bench-quality bench-schemas bench-serving fit-confidence
 
 run: .venv/.stamp-run
 	$(BIN)/mercury-lsp pull
@@ -84,6 +84,11 @@ bench-peers: .venv-peers/.stamp
 bench-serving: .venv/.stamp-dev $(if $(PEER),.venv-peers/.stamp-server)
 	$(BIN)/mercury-lsp pull
 	$(BIN)/python -m benchmarks.bench_serving $(if $(ONLY),--only $(ONLY)) $(if $(REQUESTS),--requests $(REQUESTS)) $(if $(PEER),--peer)
+
+# make bench-context [DATA=folder-with-source]: what a longer context costs. Five minutes.
+bench-context: .venv/.stamp-dev
+	$(BIN)/mercury-lsp pull
+	$(BIN)/python -m benchmarks.bench_context $(if $(DATA),--data $(DATA))
 
 # make bench-effort [TASKS=40]: what `reasoning_effort` brings and costs. Eight minutes.
 bench-effort: .venv/.stamp-dev
