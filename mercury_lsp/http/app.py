@@ -69,6 +69,9 @@ async def _no_such_path(request: Request, error: Exception) -> Response:
 
 
 async def _health(request: Request) -> Response:
+    service: Service = request.app.state.service
+    if not service.load().alive:
+        raise ApiError(503, "the engine's thread ended: start the server anew", kind="server_error", code="engine_unavailable")
     return JSONResponse({"status": "ok"})
 
 

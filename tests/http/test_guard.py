@@ -10,6 +10,7 @@ from pathlib import Path
 
 import httpx
 import pytest
+import tiny_service
 from servers import serving
 
 from engine.serving.scripted import ScriptedService
@@ -110,6 +111,15 @@ def test_a_host_that_others_reach_needs_a_key() -> None:
     command = [sys.executable, "-m", "mercury_lsp", "http", "--host", "0.0.0.0", "--model", "scripted:none"]
     refused = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60)
     assert refused.returncode == 2 and "--api-key" in refused.stderr
+
+
+def test_health_says_when_the_engine_is_dead() -> None:
+    service = tiny_service.service()
+    with serving(service) as url:
+        assert httpx.get(url + "/health").status_code == 200
+        service._scheduler.close()
+        reply = httpx.get(url + "/health")
+    assert reply.status_code == 503 and reply.json()["error"]["code"] == "engine_unavailable"
 
 
 def test_a_piece_of_a_stream_waits_for_nothing() -> None:
