@@ -54,6 +54,10 @@ class Indexing:
         """Of the state in which a file was read, 0 for an open document; None where it was not."""
         return self._table.stamp(key)
 
+    def text_of(self, key: str) -> str:
+        """Of an open document, as it was read; "" where it was not, or not lately."""
+        return next((each.text for each in self.view.documents if each.source.key == key), "")
+
     # ------------------------------------------------------------------------------------------ what is to be done
 
     def look_through(self, roots: Sequence[str]) -> None:

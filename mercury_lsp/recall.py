@@ -11,14 +11,16 @@ from mercury_lsp.session import Snapshot
 _SHORTEST = 2  # characters that are missing: to accept one takes a key, as it does to type it
 
 
-def recalled(snapshot: Snapshot, lines: Lines) -> Known | None:
+def recalled(snapshot: Snapshot, lines: Lines, as_read: str = "") -> Known | None:
     """What is missing of the line, up to what stands right of the cursor; None where no known line goes on so.
 
-    With it the line is the known one to the letter: in it nothing is to be trimmed or indented.
+    With it the line is the known one to the letter: in it nothing is to be trimmed or indented. `as_read` is the document's text when
+    its lines became known: what stood in the cursor's line then is not what stands elsewhere.
     """
     line = snapshot.line_text
     typed, right = line[: snapshot.column], line[snapshot.column :].strip()
-    known = lines.known(language_of(snapshot.language, snapshot.path), typed, _before(snapshot))
+    own = as_read.split("\n", snapshot.line + 1)[snapshot.line : snapshot.line + 1]
+    known = lines.known(language_of(snapshot.language, snapshot.path), typed, _before(snapshot), "".join(own).strip())
     if known is None or not known.text.endswith(right):
         return None
     missing = known.text.removesuffix(right)

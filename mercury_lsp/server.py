@@ -22,6 +22,7 @@ from mercury_lsp import __version__, client, completion_items, copilot, legacy, 
 from mercury_lsp import settings as configuration
 from mercury_lsp.ask import inline_completion_ask
 from mercury_lsp.choice import Choice
+from mercury_lsp.lines import Known
 from mercury_lsp.nextedit import handlers as next_edit
 from mercury_lsp.nextedit.service import NextEdits
 from mercury_lsp.params import AtCursor, Changes, Command, DidOpen, OnDocument, PartlyAccepted, read
@@ -30,9 +31,9 @@ from mercury_lsp.protocol import Protocol, converter
 from mercury_lsp.recall import recalled
 from mercury_lsp.refactor import service as refactor
 from mercury_lsp.refactor.state import State
-from mercury_lsp.session import Session
+from mercury_lsp.session import Session, Snapshot
 from mercury_lsp.suggest import ACCEPTED, Suggester
-from mercury_lsp.uris import key_of, path_of
+from mercury_lsp.uris import file_key, key_of, path_of
 from mercury_lsp.worker import Worker
 
 _log = logging.getLogger(__name__)
@@ -86,7 +87,7 @@ class MercuryServer(LanguageServer):
         self.suggester = Suggester(self.session, worker)
         self.choice = Choice(self.project.indexing)
         self.suggester.related = lambda snapshot, settings: self.choice.related(snapshot, settings, self.suggester.roots)
-        self.suggester.recall = lambda snapshot: recalled(snapshot, self.project.indexing.lines)
+        self.suggester.recall = self._recalled
         self.next_edits = NextEdits(
             self.session, lambda: self.suggester.settings, lambda: self.suggester.roots, lambda name: self.project.indexing.view.find(name)
         )
@@ -103,6 +104,10 @@ class MercuryServer(LanguageServer):
                 self.project.close()
                 output.close()
                 await output.wait_closed()
+
+    def _recalled(self, snapshot: Snapshot) -> Known | None:
+        indexing = self.project.indexing
+        return recalled(snapshot, indexing.lines, indexing.text_of(file_key(snapshot.uri)))
 
     def _keep_figures(self) -> None:
         if self.suggester.settings.stats:

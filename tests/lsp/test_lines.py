@@ -66,6 +66,18 @@ def test_how_the_line_goes_on(lines: Lines, marked: str, missing: str | None) ->
     assert text_of(known(lines, marked)) == missing
 
 
+def test_the_line_at_hand_counts_only_where_it_stands_elsewhere(lines: Lines) -> None:
+    lines.put("main.py", "python", "one = 1\nself.assertNotIn(a, b)\n")
+    session = Session()
+    session.open("file:///project/main.py", "python", 1, "one = 1\nself.assertN\n")
+    snapshot = session.snapshot("file:///project/main.py", 1, 12)
+    assert snapshot is not None
+    assert text_of(recalled(snapshot, lines)) == "otIn(a, b)"
+    assert recalled(snapshot, lines, "one = 1\nself.assertNotIn(a, b)\n") is None
+    lines.put("other.py", "python", "self.assertNotIn(a, b)\n")
+    assert text_of(recalled(snapshot, lines, "one = 1\nself.assertNotIn(a, b)\n")) == "otIn(a, b)"
+
+
 def test_another_languages_lines_are_not_known(lines: Lines) -> None:
     assert known(lines, "self.ass‸\n", "javascript") is None
 
@@ -119,6 +131,17 @@ def test_a_known_line_comes_out_as_it_is(line: str, marked: str, language: str) 
     assert missing is not None
     item = present.item(text, row, column, missing, language=language, exact=True)
     assert item is not None and item.insert_text.strip() == line
+
+
+def test_what_was_deleted_is_not_offered_again(tmp_path: Path) -> None:
+    """The editor rests while half a line is there, so that the index reads that; then the user takes it back."""
+    uri = (tmp_path / "new.py").as_uri()
+    with in_process(lambda _: ScriptedEngine([])) as client:
+        client.initialize(rootUri=tmp_path.as_uri())
+        client.open("first = 1\nself.assertEqual(a, b)\n", uri=uri)
+        time.sleep(0.5)
+        client.change({"text": "first = 1\nself.ass\n"}, uri=uri)
+        assert client.items(1, 8, uri=uri, kind=2) == []
 
 
 def test_nothing_but_the_script_answers_where_there_is_one(tmp_path: Path) -> None:
