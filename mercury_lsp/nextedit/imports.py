@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from mercury_lsp.nextedit.connected import kin
+from mercury_lsp.nextedit.faults import UNDEFINED
 from mercury_lsp.nextedit.imports_read import SCRIPT, Import, imports
 from mercury_lsp.nextedit.imports_write import put_in, take_out
 from mercury_lsp.nextedit.moment import Intention, Moment, Proposal, Text, line_span
@@ -28,7 +29,6 @@ _SILENT = frozenset(
 
 _IMPORTS = re.compile(r"\s*(?:import|from|use|#\s*include)\b")
 _STAR = re.compile(r"^(?:from \S+ import \*|(?:pub )?use [^;]*\*[^;]*;)", re.MULTILINE)
-_UNDEFINED = re.compile(r"undefined|not defined|[Cc]annot find|could not (?:be resolved|find)|unresolved|undeclared|not declared|not found")
 _NAMED = re.compile(r"['\"`‘]([^\W\d]\w*)['\"`’]|undefined: ([^\W\d]\w*)")
 
 _Source = tuple[str, str | None, str, float]  # module, name in a list, a line of its own, how sure
@@ -118,8 +118,8 @@ def _is_unfinished(tree: Tree, place: Place, cursor: int) -> bool:
 
 def _complained_of(moment: Moment, tree: Tree) -> Iterator[Place]:
     """The names that the client has diagnostics for: that they mean nothing."""
-    for start, message in moment.faults:
-        found = _NAMED.search(message) if _UNDEFINED.search(message) else None
+    for fault in moment.faults:
+        start, found = fault.start, _NAMED.search(fault.message) if UNDEFINED.search(fault.message) else None
         if found is not None:
             name = found[1] or found[2]
             yield from itertools.islice(places(tree, name, start, line_span(tree.text, start, start)[1]), 1)

@@ -10,7 +10,7 @@ import msgspec
 from mercury_lsp.definitions import Definition
 from mercury_lsp.syntax import Tree
 
-Kind = Literal["rename", "signature", "repeat", "import", "model"]
+Kind = Literal["rename", "signature", "repeat", "import", "diagnostic", "model"]
 
 
 class Text(msgspec.Struct, frozen=True):
@@ -59,6 +59,15 @@ class Proposal(msgspec.Struct, frozen=True, kw_only=True):
     order: int = 0  # among those of the same cause, the least first
 
 
+class Fault(msgspec.Struct, frozen=True):
+    """What the client has a diagnostic for, in the document at hand. `is_new`: the latest changes brought it."""
+
+    start: int
+    end: int
+    message: str
+    is_new: bool = True
+
+
 class Moment(msgspec.Struct, frozen=True):
     """Everything a prediction may look at. `tree` gives the syntax tree of a text, None where it has none."""
 
@@ -69,7 +78,7 @@ class Moment(msgspec.Struct, frozen=True):
     tree: Callable[[Text], Tree | None]
     defined: Callable[[str], Sequence[Definition]] = lambda name: ()  # where the workspace defines a name
     roots: Sequence[str] = ()
-    faults: Sequence[tuple[int, str]] = ()  # where a line begins that the client has a diagnostic for, and what that says
+    faults: Sequence[Fault] = ()
 
     def text(self, document: str) -> Text | None:
         """An open document by its key."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator
 
+from mercury_lsp.nextedit.faults import faults
 from mercury_lsp.nextedit.imports import imports_gone, imports_needed
 from mercury_lsp.nextedit.kept import kept
 from mercury_lsp.nextedit.moment import Moment, Proposal
@@ -24,6 +25,7 @@ _MAKERS: tuple[Callable[[Moment], Iterator[Proposal]], ...] = (
     whole_lines,
     imports_needed,
     imports_gone,
+    faults,
 )
 _FADING = 0.9  # what a proposal is worth with each thing that was done since its cause
 

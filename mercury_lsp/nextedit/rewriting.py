@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from difflib import SequenceMatcher
 
 from engine.api import Draft, PastEdit, Related, RewriteRequest
+from engine.instructions import instruction
 from mercury_lsp.context import shown_path
-from mercury_lsp.nextedit.moment import Edit, Intention, Moment, Proposal, Text, line_span
+from mercury_lsp.nextedit.moment import Edit, Fault, Intention, Moment, Proposal, Text, line_span
 from mercury_lsp.nextedit.valid import keeps_valid
 from mercury_lsp.nextedit.words import is_name, tokens
 
@@ -25,8 +26,16 @@ _AROUND = 4  # lines above and below a place that was looked at
 LEAST = 0.5
 
 
+def complaint(moment: Moment) -> Fault | None:
+    """The first diagnostic that the latest changes brought, elsewhere than in the line that is being written."""
+    line = line_span(moment.here.text, moment.cursor, moment.cursor)
+    return next((each for each in moment.faults if each.is_new and line_span(moment.here.text, each.start, each.start) != line), None)
+
+
 def is_worth_asking(moment: Moment) -> bool:
-    """Whether something was changed here that was there: who only writes on is served by suggestions at the cursor."""
+    """Whether something was changed here that was there, or complained of: who only writes on is served by suggestions at the cursor."""
+    if complaint(moment) is not None:
+        return bool(moment.made_in(moment.here.document))
     made = moment.made_in(moment.here.document)
     return bool(made) and made[-1] is moment.intentions[-1] and bool(made[-1].old.strip() or "\n" not in made[-1].new)
 
@@ -52,11 +61,15 @@ class Region:
 
 
 def region(moment: Moment, last: Region | None = None) -> Region:
-    """The lines around the cursor, or around the last change where the cursor is far from that; `last` is what was taken before."""
+    """The lines around what was complained of, else around the cursor, or around the last change where the cursor is far from that.
+
+    `last` is what was taken before.
+    """
     text = moment.here.text
     change = moment.made_in(moment.here.document)[-1].end
     near = abs(text.count("\n", 0, moment.cursor) - text.count("\n", 0, change)) < _LINES // 2
-    at = moment.cursor if near else change
+    fault = complaint(moment)
+    at = fault.start if fault is not None else moment.cursor if near else change
     return (last.moved(moment.here, at) if last is not None else None) or Region(moment.here, *_around(text, at))
 
 
@@ -92,7 +105,8 @@ def lines_around(text: Text, line: int) -> str:
 def rewrite_request(
     moment: Moment, region: Region, history: Sequence[PastEdit], related: Sequence[Related], deadline: float | None
 ) -> RewriteRequest:
-    at = moment.cursor
+    fault = complaint(moment)
+    at = moment.cursor if fault is None else fault.start
     return RewriteRequest(
         prefix=region.prefix,
         region=region.text,
@@ -100,6 +114,7 @@ def rewrite_request(
         path=shown_path(moment.here.path, moment.roots),
         cursor=at - region.start if region.start <= at <= region.end else None,
         history=tuple(history[-_HISTORY:]),
+        instruction=instruction("fix", message=fault.message) if fault is not None else "",
         related=tuple(related),
         first_change=_SETTLED,
         deadline=deadline,

@@ -18,6 +18,7 @@ from mercury_lsp.context import shown_path
 from mercury_lsp.definitions import Definition
 from mercury_lsp.languages import language_of
 from mercury_lsp.nextedit.ask import Diagnostic
+from mercury_lsp.nextedit.complaints import Complaints
 from mercury_lsp.nextedit.history import History
 from mercury_lsp.nextedit.moment import Intention, Moment, Proposal, Text
 from mercury_lsp.nextedit.predict import predictions
@@ -64,6 +65,7 @@ class NextEdits:
         self._privacy = Privacy()
         self._trees = Trees()
         self._quiet = Quiet()
+        self._complaints = Complaints()
         self._offers: OrderedDict[str, Offer] = OrderedDict()
         self._ids = itertools.count(1)
         self._pause = _PAUSE if pause is None else pause
@@ -82,6 +84,7 @@ class NextEdits:
 
     def closed(self, document: str) -> None:
         self.history.close(document)
+        self._complaints.forget(document)
         self._trees.forget(document)
 
     def viewed(self, snapshot: Snapshot) -> None:
@@ -151,7 +154,7 @@ class NextEdits:
             tree=self._tree,
             defined=self._defined,
             roots=self._roots(),
-            faults=tuple((snapshot_offset(snapshot.text, each), each.message) for each in diagnostics),
+            faults=self._complaints.of(snapshot, diagnostics, self.history.intentions()),
         )
 
     def _offer(self, text: Text, proposal: Proposal, intentions: Sequence[Intention]) -> Offer:
@@ -195,13 +198,3 @@ class NextEdits:
 
 def _other(moment: Moment, document: str) -> Text | None:
     return next((text for text in moment.others if text.document == document), None)
-
-
-def snapshot_offset(text: str, diagnostic: Diagnostic) -> int:
-    """About where a diagnostic begins: its line's start is near enough."""
-    at = 0
-    for _ in range(diagnostic.range.start.line):
-        at = text.find("\n", at) + 1
-        if not at:
-            return len(text)
-    return at

@@ -132,6 +132,65 @@ def test_a_diagnostic_names_what_is_missing() -> None:
         assert edit["text"] == "from pathlib import Path\n\n"
 
 
+# language, text, change, the line and the place of the diagnostic, what it says, what becomes what
+COMPLAINTS: dict[str, tuple[str, str, tuple[str, str], str, str, tuple[str, str]]] = {
+    "a name that was renamed, of two": (
+        "python",
+        "class A:\n    def size(self):\n        return 1\n\n\nclass B:\n    def size(self):\n        return 2\n\n\nA().size()\n",
+        ("class A:\n    def size", "class A:\n    def width"), "A().«size»()", '"A" has no attribute "size"', ("A().size", "A().width"),
+    ),
+    "did you mean": (
+        "typescript", "const length = 2;\n\n\n\nlog(lenght);\n\nconst count = 1;\n", ("count = 1", "count = 3"), "log(«lenght»);",
+        "Cannot find name 'lenght'. Did you mean 'length'?", ("lenght", "length"),
+    ),
+    "a member": (
+        "rust", "fn f(a: A) {\n    a.lenght();\n    let b = 1;\n}\n", ("b = 1", "b = 2"), "    a.«lenght»();",
+        "no method named `lenght` found for struct `A`; there is a method with a similar name: did you mean `len_of`", ("lenght", "len_of"),
+    ),
+    "an import that nothing uses": (
+        "python", "import os\nimport sys\n\nprint(sys.path)\n\nx = 1\n", ("x = 1", "x = 2"), "import «os»", "`os` imported but unused",
+        ("import os\n", ""),
+    ),
+    "a semicolon": (
+        "java", "class A {\n    int a = 1\n    int b = 2;\n    int c = 3;\n}\n", ("c = 3", "c = 4"), "    int a = «1»", "';' expected",
+        ("a = 1", "a = 1;"),
+    ),
+    "a bracket": ("javascript", "f(g(1);\n\nh(2);\n", ("h(2)", "h(3)"), "f(g(1)«;»", "')' expected.", ("g(1)", "g(1))")),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("language, text, change, where, message, mend", COMPLAINTS.values(), ids=COMPLAINTS)
+def test_a_new_diagnostic_is_mended(
+    language: str, text: str, change: tuple[str, str], where: str, message: str, mend: tuple[str, str]
+) -> None:
+    now = text.replace(*change)
+    start, end = where.index("«"), where.index("»") - 1
+    row = now.split("\n").index(where.replace("«", "").replace("»", ""))
+    place = {"start": {"line": row, "character": start}, "end": {"line": row, "character": end}}
+    last = {"line": now.count("\n"), "character": 0}
+    with scripted() as client:
+        client.initialize()
+        client.open(text, language=language)
+        client.change({"text": now})
+        assert all(each["kind"] != "diagnostic" for each in ask(client, method="mercury/nextEdit", position=last))
+        (edit,) = ask(client, method="mercury/nextEdit", position=last, diagnostics=[{"range": place, "message": message}])
+        assert apply(now, edit) == now.replace(*mend) and edit["kind"] == "diagnostic"
+
+
+def test_a_diagnostic_that_was_there_before_is_not_of_the_change() -> None:
+    text = "x = 1\n\n\nlog(lenght)\n"
+    place = {"start": {"line": 3, "character": 4}, "end": {"line": 3, "character": 10}}
+    known = [{"range": place, "message": 'Undefined name "lenght". Did you mean "length"?'}]
+    with scripted() as client:
+        client.initialize()
+        client.open(text)
+        client.change({"text": text.replace("x = 1", "x = 2")})
+        assert len(ask(client, diagnostics=known)) == 1
+        client.change({"text": text.replace("x = 1", "x = 2\n\ny = 3")})
+        moved = [{**known[0], "range": {name: {**each, "line": 5} for name, each in place.items()}}]
+        assert ask(client, diagnostics=moved) == []
+
+
 def test_windows_line_ends() -> None:
     with scripted() as client:
         client.initialize()

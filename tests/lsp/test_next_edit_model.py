@@ -107,6 +107,29 @@ def test_the_model_sees_what_was_looked_at_in_another_document() -> None:
         assert [(each.path, each.text) for each in engine.asked[0].related] == [("other.py", "def helper():\n    return 1")]
 
 
+def test_the_model_is_asked_about_what_is_complained_of() -> None:
+    engine = Rewriter(lambda region: region.replace("total(1)", "total(1, 2)"))
+    text = "first = 1\nsecond = 2\n" + "\n" * 40 + "print(total(1))\n"
+    with in_process(lambda _: engine) as client:
+        client.initialize()
+        client.open("def total(a):\n    return a\n" + text)
+        client.change({"text": "def total(a):\n    return a\n" + text.replace("first = 1", "first = 3")})
+        place = {"start": {"line": 44, "character": 6}, "end": {"line": 44, "character": 14}}
+        known = [{"range": place, "message": "missing argument 2\nin the call"}]
+        document = {"uri": URI, "version": client.versions[URI]}
+        params = {"textDocument": document, "position": {"line": 2, "character": 0}, "diagnostics": known}
+        client.call("textDocument/copilotInlineEdit", params)
+        assert engine.asked[-1].instruction == ""  # it is far from the change: nobody knows whether it is new
+        text = "def total(a):\n    return a\n" + text.replace("first = 1", "first = 4")
+        client.change({"text": text})
+        params = {**params, "textDocument": {"uri": URI, "version": client.versions[URI]}}
+        params["diagnostics"] = [*known, {"range": place, "message": "expected 2 arguments"}]
+        (edit,) = client.call("textDocument/copilotInlineEdit", params)["edits"]
+        request = engine.asked[-1]
+        assert request.instruction == "fix: expected 2 arguments" and request.region[request.cursor :].startswith("total(1)")
+        assert edit["range"]["start"]["line"] == 44 and edit["text"] == "print(total(1, 2))\n"
+
+
 def test_a_model_that_cannot_rewrite_is_no_fault() -> None:
     def refuse(region: str) -> str:
         raise RequestInvalid("it was not trained to")
