@@ -1,7 +1,8 @@
 """Presentation at every character of real source files, with what comes later in the file, as it is or damaged, as drafts.
 
-Not a test: `python tests/lsp/fuzz_presentation.py FOLDER [--files 200] [--done FILE]` takes so many files in eight languages from a folder
-of XX
+Not a test: `python tests/lsp/fuzz_presentation.py FOLDER [--files 200] [--done FILE] [--results FILE]` takes so many files in eight
+languages from a folder of repositories, and runs for half an hour. Files that are in DONE without a fault are not tried again, so that it
+may be ended at any time and taken up again; the sum of all is added to RESULTS. The suite has a sample of the same.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from typing import Any
 
 from test_present import damaged, violation
 
+from benchmarks import record
 from mercury_lsp.languages import language_of
 from mercury_lsp.syntax import FIRST_PARSE, Tree
 
@@ -58,8 +60,9 @@ def tried(text: str, language: str, seed: str) -> Iterator[tuple[int, str]]:
             yield offset, f"{wrong}: {gone} characters gone, draft {draft!r}"
 
 
-def main(folder: Path, count: int, done: Path) -> int:
+def main(folder: Path, count: int, done: Path, results: Path) -> int:
     """1 where something was wrong."""
+    origin = record.origin()
     known = {row["sha256"]: row for row in _rows(done) if not row["faults"]}
     chosen = files(folder, count)
     for number, path in enumerate(chosen, 1):
@@ -77,14 +80,21 @@ def main(folder: Path, count: int, done: Path) -> int:
             for fault in faults:
                 print(fault, flush=True)
         if number % 10 == 0 or number == len(chosen):
-            _tell([known[_digest(each.read_bytes())] for each in chosen[:number]])
-    return int(any(row["faults"] for row in known.values()))
+            print(_summed([known[_digest(each.read_bytes())] for each in chosen[:number]]), flush=True)
+    rows = [known[_digest(path.read_bytes())] for path in chosen]
+    record.append(results, {**origin, "what": "presentation", **_summed(rows)})
+    return int(any(row["faults"] for row in rows))
 
 
-def _tell(rows: list[dict[str, Any]]) -> None:
-    languages = len({row["language"] for row in rows})
-    cases, faults, seconds = sum(row["cases"] for row in rows), sum(len(row["faults"]) for row in rows), sum(row["seconds"] for row in rows)
-    print(f"{len(rows)} files in {languages} languages, {cases} cases, {faults} faults, {seconds:.0f} s", flush=True)
+def _summed(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    return {
+        "files": len(rows),
+        "repositories": sorted({row["file"].partition("/")[0] for row in rows}),
+        "languages": sorted({row["language"] for row in rows}),
+        "cases": sum(row["cases"] for row in rows),
+        "faults": sum(len(row["faults"]) for row in rows),
+        "seconds": round(sum(row["seconds"] for row in rows)),
+    }
 
 
 def _rows(done: Path) -> list[dict[str, Any]]:
@@ -100,5 +110,6 @@ if __name__ == "__main__":
     parser.add_argument("folder", type=Path)
     parser.add_argument("--files", type=int, default=200)
     parser.add_argument("--done", type=Path, default=Path(__file__).resolve().parents[2] / "build" / "fuzz_presentation.jsonl")
+    parser.add_argument("--results", type=Path, default=record.RESULTS / "presentation.jsonl")
     args = parser.parse_args()
-    sys.exit(main(args.folder, args.files, args.done))
+    sys.exit(main(args.folder, args.files, args.done, args.results))
