@@ -61,6 +61,7 @@ export class NextEdits implements vscode.Disposable {
       textDocument: { uri: client.code2ProtocolConverter.asUri(document.uri), version },
       position: client.code2ProtocolConverter.asPosition(editor.selection.active),
       context: { triggerKind: 2 },
+      diagnostics: vscode.languages.getDiagnostics(document.uri).map((each) => client.code2ProtocolConverter.asDiagnostic(each)),
     };
     const answer = await client.sendRequest<Answer>('mercury/nextEdit', place, asking.token).catch(() => undefined);
     if (!asking.token.isCancellationRequested && document.version === version) {

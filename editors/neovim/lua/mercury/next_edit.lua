@@ -90,6 +90,20 @@ local function point(raw, bufnr)
   view.point(bufnr, key(), name .. ':' .. (raw.jump.position.line + 1), raw.label or '')
 end
 
+--- What is complained of in a buffer, as the protocol says it.
+---@param bufnr integer
+---@param encoding string
+---@return table[]
+local function complaints(bufnr, encoding)
+  local function place(row, byte)
+    return { line = row, character = vim.lsp.util.character_offset(bufnr, row, byte, encoding) }
+  end
+  return vim.tbl_map(function(each)
+    local finish = place(each.end_lnum or each.lnum, each.end_col or each.col)
+    return { range = { start = place(each.lnum, each.col), ['end'] = finish }, message = each.message, severity = each.severity }
+  end, vim.diagnostic.get(bufnr))
+end
+
 --- Ask now.
 function M.ask()
   local bufnr = vim.api.nvim_get_current_buf()
@@ -99,7 +113,8 @@ function M.ask()
   end
   asked = asked + 1
   local ask, tick = asked, vim.api.nvim_buf_get_changedtick(bufnr)
-  local params = vim.tbl_extend('error', client.place(server, bufnr), { context = { triggerKind = 2 } })
+  local said = { context = { triggerKind = 2 }, diagnostics = complaints(bufnr, server.offset_encoding) }
+  local params = vim.tbl_extend('error', client.place(server, bufnr), said)
   client.request(server, METHOD, params, function(err, result)
     local stale = ask ~= asked or not vim.api.nvim_buf_is_valid(bufnr) or tick ~= vim.api.nvim_buf_get_changedtick(bufnr)
     if err or stale or not result or not result.edits or not result.edits[1] then
