@@ -6,7 +6,7 @@ EXAMPLE := examples/inventory.py:33:9
 
 NPM := PATH="$(CURDIR)/$(BIN):$$PATH" npm
 
-.PHONY: bench-keystroke bench-peers run test test-properties test-cluster test-editors check wheel vsix kernels clean bench-editors bench-context bench-effort bench-next-edit bench-quality bench-schemas bench-serving fit-confidence
+.PHONY: bench-keystroke bench-memory bench-peers run test test-properties test-cluster test-editors check wheel vsix kernels clean bench-editors bench-context bench-effort bench-next-edit bench-quality bench-schemas bench-serving fit-confidence
 
 run: .venv/.stamp-run
 	$(BIN)/mercury-lsp pull
@@ -72,6 +72,11 @@ bench-keystroke: .venv/.stamp-dev
 	$(BIN)/mercury-lsp pull
 	$(BIN)/python -m benchmarks.bench_keystroke --data $(DATA) $(if $(CONTEXTS),--contexts $(CONTEXTS)) \
 		$(if $(STRETCHES),--stretches $(STRETCHES)) $(if $(DEADLINE),--deadline $(DEADLINE))
+
+# make bench-memory DATA=held-out-folder [STRETCHES=2]: what the project's own text is worth beside the model. Eight minutes.
+bench-memory: .venv/.stamp-dev
+	$(BIN)/mercury-lsp pull
+	$(BIN)/python -m benchmarks.bench_memory --data $(DATA) $(if $(STRETCHES),--stretches $(STRETCHES))
 
 # make bench-peers DATA=held-out-folder [HOLES=20] [KINDS="q8_0 q4_1"]: against our own causal decoding and llama.cpp. Eight minutes, and
 # the first time a quarter of an hour more, in which llama.cpp is built for this CPU.

@@ -27,9 +27,8 @@ from benchmarks.held_out import Stretch
 from engine.api import Canvas, ChatRequest, Draft, Engine, EngineConfig, InfillRequest, RewriteRequest, StopFlag, unheard
 from mercury_lsp import utf16
 from mercury_lsp.ask import InlineCompletionAsk
-from mercury_lsp.lines import Lines
+from mercury_lsp.lines import Known
 from mercury_lsp.params import Change, Identifier, Position
-from mercury_lsp.recall import recalled
 from mercury_lsp.session import Session, Snapshot
 from mercury_lsp.settings import Settings
 from mercury_lsp.suggest import Suggester, Suggestion
@@ -39,6 +38,12 @@ NO_DEADLINE_MS = 60_000  # as long as a setting may be: results must not depend 
 _KEY = re.compile(r"\n[ \t]*|.")
 _WORD = re.compile(r"[ \t]*[^\w\s]*\w+")
 _FOLDER = PurePosixPath("/replay")
+Recall = Callable[[Snapshot], Known | None]
+
+
+def nothing(_: Snapshot) -> Known | None:
+    """Of a project that nobody has read."""
+    return None
 
 
 class Cursor(msgspec.Struct, frozen=True, kw_only=True):
@@ -204,7 +209,7 @@ def judged(replays: Sequence[Replay]) -> list[tuple[float, bool]]:
 # ------------------------------------------------------------------------------------------------ the pass
 
 
-class _Remembering:
+class Remembering:
     """An engine that is asked once for each hole."""
 
     def __init__(self, engine: Engine) -> None:
@@ -228,27 +233,27 @@ class _Remembering:
 
 
 def replay(
-    engine: Engine, stretch: Stretch, thresholds: Sequence[float], deadline_ms: int = NO_DEADLINE_MS, lines: Lines | None = None
+    engine: Engine, stretch: Stretch, thresholds: Sequence[float], deadline_ms: int = NO_DEADLINE_MS, recall: Recall = nothing
 ) -> Replay:
-    """Type a stretch into its file, of which all the rest stands there already; `lines` are what the project's index knows.
+    """Type a stretch into its file, of which all the rest stands there already; `recall` is what the project's index knows of a cursor.
 
     Raises what the engine raises.
     """
-    remembering = _Remembering(engine)
+    remembering = Remembering(engine)
     return Replay(
         repository=stretch.file.repo,
         language=stretch.file.language,
         text=stretch.file.text[stretch.start : stretch.end],
-        passes=tuple(asyncio.run(_pass(remembering, stretch, threshold, deadline_ms, lines or Lines())) for threshold in thresholds),
+        passes=tuple(asyncio.run(_pass(remembering, stretch, threshold, deadline_ms, recall)) for threshold in thresholds),
     )
 
 
-async def _pass(engine: _Remembering, stretch: Stretch, threshold: float, deadline_ms: int, lines: Lines) -> Pass:
+async def _pass(engine: Remembering, stretch: Stretch, threshold: float, deadline_ms: int, recall: Recall) -> Pass:
     """On the way the server goes: its session, its thread for the engine, its reuse of what is typed through."""
     session, worker = Session(), Worker(lambda _: engine, asyncio.get_running_loop())
     suggester = Suggester(session, worker)
     suggester.settings, suggester.roots = Settings(deadline_ms=deadline_ms, min_confidence=threshold), [root(stretch)]
-    suggester.recall = lambda snapshot: recalled(snapshot, lines)
+    suggester.recall = recall
     cursors: list[Cursor] = []
     asks = engine.asks
     try:
