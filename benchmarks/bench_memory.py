@@ -83,8 +83,15 @@ def table(found: Mapping[str, Any]) -> tables.Table:
     rows = []
     for arm, each in found.items():
         account, more = each["typing"], each["keys_saved_to_the_arm_before"]
-        times = "" if more is None else f"{more.ratio:.3f} ({more.low:.3f}–{more.high:.3f})"
-        shares = (f"{account.saved:.1%}", times, account.shown, account.right, account.part, account.wrong, account.asks)
+        shares = (
+            f"{account.saved:.1%}",
+            "" if more is None else tables.times(more),
+            account.shown,
+            account.right,
+            account.part,
+            account.wrong,
+            account.asks,
+        )
         rows.append([arm, *map(str, shares)])
     columns = ("known", "keys saved", "times the row above", "shown", "right", "first word right", "wrong", "asks of the engine")
     return tables.Table("Typing with what the project knows", columns, rows)
