@@ -22,7 +22,7 @@ import triton
 from triton.backends.compiler import GPUTarget
 
 from kernels.gpu.cases import CASES, Case
-from kernels.launch import Gpu
+from kernels.launch import DEPENDENT_SINCE, Gpu
 
 CHIPS = (80, 89, 90, 100, 120)
 _PROCESSORS = {80: 108, 89: 128, 90: 132, 100: 148, 120: 170}
@@ -34,6 +34,7 @@ _KINDS = {
     "WGMMA": r"\b[HQ]GMMA",
     "UTCMMA": r"\bUTC\w*MMA",
     "LDGSTS": r"\bLDGSTS",
+    "ACQBULK": r"\bACQBULK",  # waits for the kernel before, with dependent launch
     "LDG.128": r"\bLDG\.E[.\w]*\.128",
 }
 _SPILLS = r"\b(?:LDL|STL)\b"
@@ -87,7 +88,7 @@ class Compiler:
                 self._read[id(compiled)] = compiled, _read(kernel.fn.__name__, compiled)
             found.append(self._read[id(compiled)][1])
 
-        call(Gpu(self.capability, _PROCESSORS[self.capability], start))
+        call(Gpu(self.capability, _PROCESSORS[self.capability], start, self.capability >= DEPENDENT_SINCE))
         return found
 
 
@@ -101,6 +102,8 @@ def faults(cost: Cost, capability: int, case: Case) -> list[str]:
     wanted = {90: "WGMMA", 100: "UTCMMA"}.get(capability, "HMMA")
     if cost.kernel in case.products and wanted not in dict(cost.kinds):
         found.append(f"no {wanted}")
+    if capability >= DEPENDENT_SINCE and "ACQBULK" not in dict(cost.kinds):
+        found.append("does not wait for its turn")
     return found
 
 
@@ -136,6 +139,8 @@ class Line(NamedTuple):
             return f"{self.op:<12}{'':<16}{self.shape:<30}sm_{self.capability:<5}{'n/a':>9}"
         figures = f"{self.cost.registers:>9}{self.cost.shared:>8}{self.cost.spills:>7}"
         instructions = " ".join(f"{kind} {count}" for kind, count in self.cost.kinds)
+        if self.capability < DEPENDENT_SINCE:
+            instructions += " ACQBULK n/a"
         wrong = "".join(f"  ! {fault}" for fault in self.faults)
         return f"{self.op:<12}{self.cost.kernel:<16}{self.shape:<30}sm_{self.capability:<5}{figures}  {instructions}{wrong}"
 

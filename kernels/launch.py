@@ -14,6 +14,7 @@ log = logging.getLogger(__name__)
 
 Start = Callable[..., None]
 _OLDEST = 80  # bfloat16 in the matrix units, and copies that do not wait
+DEPENDENT_SINCE = 90  # kernels that are set up before their turn
 
 
 def run(kernel: Any, grid: tuple[int, ...], *arguments: Any, **options: Any) -> None:
@@ -27,6 +28,13 @@ class Gpu(NamedTuple):
     capability: int  # 90 for sm_90
     processors: int  # multiprocessors
     start: Start = run
+    dependent: bool = False  # a kernel is set up while the one before it still runs, and waits inside for its end (`kernels.gpu.turn`)
+
+    def launch(self, kernel: Any, grid: tuple[int, ...], *arguments: Any, **options: Any) -> None:
+        """Start one of our kernels: all of them take DEPENDENT, and wait for their turn first."""
+        if self.dependent:
+            options["launch_pdl"] = True
+        self.start(kernel, grid, *arguments, DEPENDENT=self.dependent, **options)
 
 
 @cache
@@ -42,4 +50,4 @@ def gpu_of(device: torch.device) -> Gpu | None:
     if capability < _OLDEST:
         log.warning("%s is older than the kernels know: it runs plain torch", properties.name)
         return None
-    return Gpu(capability, properties.multi_processor_count)
+    return Gpu(capability, properties.multi_processor_count, dependent=capability >= DEPENDENT_SINCE)

@@ -34,10 +34,11 @@ def folded(weight: Tensor, gain: Tensor) -> Tensor:
     return (weight.float() * gain.float()).to(weight.dtype)
 
 
-def qkv(x: Tensor, layer: Qkv, turns: Turns, cached: Cached) -> Tensor:
+def qkv(x: Tensor, layer: Qkv, turns: Turns, cached: Cached, live: Tensor | None = None) -> Tensor:
     """Queries [streams, rows, heads, head_dim] of x [streams, rows, width]; writes the rows' keys and values behind each stream's mark.
 
-    The twin of `kernels.gpu.qkv`. In a narrow cache they are written divided by its scales.
+    The twin of `kernels.gpu.qkv`. In a narrow cache they are written divided by its scales. Where `live` [1] int32 holds 0 nothing need be
+    computed or written, and the result is whatever the memory held; so it is in every op that takes it.
     """
     streams, rows, width = x.shape
     head_dim = cached.keys.shape[-1]

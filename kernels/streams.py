@@ -33,10 +33,11 @@ def seen_bits(seen: Tensor) -> Seen:
     return Seen(pack(torch.cat((before, seen, after), dim=-1)))
 
 
-def attend(query: Tensor, cached: Cached, seen: Seen | None = None) -> Tensor:
+def attend(query: Tensor, cached: Cached, seen: Seen | None = None, live: Tensor | None = None) -> Tensor:
     """`block_attention` for each stream. The twin of `kernels.gpu.attention`.
 
-    query [streams, rows, heads, head_dim]; without `seen` all new rows see each other. Returns [streams, rows, heads · head_dim].
+    query [streams, rows, heads, head_dim]; without `seen` all new rows see each other; `live`: see `kernels.qkv`.
+    Returns [streams, rows, heads · head_dim].
     """
     rows, found = query.shape[1], []
     for stream, length in enumerate(cached.lengths.tolist()):

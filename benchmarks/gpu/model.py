@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 import torch
 from torch import Tensor
-from torch.nn import functional
 
 from benchmarks.gpu.checks import random_weight
 from kernels.choice import allow_all_but
@@ -15,36 +14,32 @@ from kernels.gpu.shapes import Shape
 from kernels.ops import Ops
 from kernels.qkv import Qkv, Turns
 from kernels.rotary import rotary_table
+from kernels.stack import Layer, Stack, forward
 from kernels.streams import Cached, Seen
 from kernels.weight import Kind, Weight, narrowed
 
 _EPS = 1e-6
 
 
-class Layer(NamedTuple):
-    """One layer's weights, and its keys and values."""
-
-    qkv: Qkv
-    o: Weight
-    gate_up: Weight
-    down: Weight
-    cached: Cached
-
-
 class Model(NamedTuple):
     """All that stays from step to step."""
 
     shape: Shape
-    embedding: Tensor
-    head: Weight
-    layers: list[Layer]
-    turns: Turns  # of all positions
+    stack: Stack
+    caches: list[Cached]  # a layer's each
     allowed: Tensor
-    lengths: Tensor  # [streams] int32, shared by all layers
+    lengths: Tensor  # [streams] int32, shared by all caches
 
     @property
     def mask_id(self) -> int:
         return self.shape.vocab - 1
+
+
+class Left(NamedTuple):
+    """Blocks with the number of their masked slots, [1] int32, which the host reads."""
+
+    blocks: Blocks
+    slots: Tensor
 
 
 def random_model(shape: Shape, kind: Kind, streams: int, capacity: int, device: torch.device, dtype: torch.dtype) -> Model:
@@ -53,45 +48,44 @@ def random_model(shape: Shape, kind: Kind, streams: int, capacity: int, device: 
     stored = torch.float8_e4m3fn if kind == "fp8" else dtype
     embedding = torch.randn(shape.vocab, shape.width, device=device, dtype=dtype)
     head = narrowed(embedding, kind) if shape.tied else random_weight(shape.vocab, shape.width, kind, device, dtype)
-    layers = [_layer(shape, kind, lengths, capacity, device, dtype, stored) for _ in range(shape.layers)]
+    layers = [_layer(shape, kind, device, dtype) for _ in range(shape.layers)]
     turns = Turns(*(part.to(device) for part in rotary_table(capacity, shape.head_dim, 1e6)))
+    size = (streams, shape.kv_heads, capacity, shape.head_dim)
+    caches = [Cached(*_random_cache(size, device, dtype, stored), lengths) for _ in range(shape.layers)]
     allowed = allow_all_but(torch.tensor([shape.vocab - 1], device=device), shape.vocab)
-    return Model(shape, embedding, head, layers, turns, allowed, lengths)
+    return Model(shape, Stack(embedding, layers, None, head, turns, _EPS), caches, allowed, lengths)
 
 
-def _layer(
-    shape: Shape, kind: Kind, lengths: Tensor, capacity: int, device: torch.device, dtype: torch.dtype, stored: torch.dtype
-) -> Layer:
+def _layer(shape: Shape, kind: Kind, device: torch.device, dtype: torch.dtype) -> Layer:
     bias = torch.randn(shape.qkv, device=device, dtype=dtype) if shape.qkv_bias else None
-    size = (len(lengths), shape.kv_heads, capacity, shape.head_dim)
-    keys, values = (torch.randn(size, device=device, dtype=dtype).to(stored) for _ in range(2))
     return Layer(
         Qkv(random_weight(shape.qkv, shape.width, kind, device, dtype), shape.heads, _EPS, bias),
         random_weight(shape.width, shape.heads * shape.head_dim, kind, device, dtype),
         random_weight(2 * shape.mlp, shape.width, kind, device, dtype),
         random_weight(shape.width, shape.mlp, kind, device, dtype),
-        Cached(keys, values, lengths),
     )
 
 
-def forward(model: Model, ops: Ops, ids: Tensor, seen: Seen | None = None) -> Tensor:
+def _random_cache(size: tuple[int, ...], device: torch.device, dtype: torch.dtype, stored: torch.dtype) -> tuple[Tensor, Tensor]:
+    keys, values = (torch.randn(size, device=device, dtype=dtype).to(stored) for _ in range(2))
+    return keys, values
+
+
+def read(model: Model, ops: Ops, ids: Tensor, seen: Seen | None = None, live: Tensor | None = None) -> Tensor:
     """Hidden states [streams · rows, width] of new rows ids [streams, rows], whose keys and values are written behind the marks."""
-    streams, rows = ids.shape
-    x = model.embedding[ids.view(-1)]
-    positions = model.lengths[:, None] + torch.arange(rows, device=ids.device)
-    turns = Turns(model.turns.cos[positions], model.turns.sin[positions])
-    for layer in model.layers:
-        query = ops.qkv(x.view(streams, rows, -1), layer.qkv, turns, layer.cached)
-        x = ops.project(ops.attend(query, layer.cached, seen).view(streams * rows, -1), layer.o, x)
-        x = ops.project(ops.gate_up(x, layer.gate_up, _EPS), layer.down, x)
-    return functional.rms_norm(x, (x.shape[1],), eps=_EPS)
+    positions = model.lengths[:, None] + torch.arange(ids.shape[1], dtype=torch.int32, device=ids.device)
+    return forward(model.stack, ops, model.caches, ids, positions, seen, live)
 
 
 def denoise(model: Model, ops: Ops, blocks: Blocks, rule: Rule) -> None:
-    """One step, in place: forward, choice for the masked slots, commit. Reads nothing back."""
-    hidden = forward(model, ops, blocks.ids)
-    choice = ops.choose(hidden, model.head, ops.list_masked(blocks.ids, model.mask_id), model.allowed)
-    ops.commit(blocks, choice, rule, model.mask_id)
+    """One step, in place: forward, choice for the masked slots, commit. Reads nothing back; nothing masked, and its kernels end at once."""
+    listed = ops.list_masked(blocks.ids, model.mask_id)
+    hidden = read(model, ops, blocks.ids, live=listed.total)
+    ops.commit(blocks, ops.choose(hidden, model.stack.head, listed, model.allowed), rule, model.mask_id)
+
+
+def count_left(model: Model, ops: Ops, left: Left) -> None:
+    left.slots.copy_(ops.list_masked(left.blocks.ids, model.mask_id).total)
 
 
 def masked_blocks(model: Model, slots: int) -> Blocks:
@@ -102,13 +96,13 @@ def masked_blocks(model: Model, slots: int) -> Blocks:
 
 def bytes_a_step(model: Model, rows: int, prefix: int) -> int:
     """What a step must read: every weight as it is stored, and the cache."""
-    stored = 0
-    for layer in model.layers:
+    stored = weight_bytes(model.stack.head)
+    for layer, cached in zip(model.stack.layers, model.caches, strict=True):
         for weight in (layer.qkv.weight, layer.o, layer.gate_up, layer.down):
             stored += weight_bytes(weight)
-        for part in (layer.cached.keys, layer.cached.values):
+        for part in (cached.keys, cached.values):
             stored += part[:, :, : prefix + rows].numel() * part.element_size()
-    return stored + weight_bytes(model.head)
+    return stored
 
 
 def weight_bytes(weight: Weight) -> int:

@@ -1,7 +1,7 @@
 """Kernels and denoise steps measured on this machine's GPU, in the minutes given: `benchmarks/gpu/run.sh`.
 
-Imports torch, triton, numpy and safetensors at most. What comes first matters most: where time runs out, the rest is left out and
-named. Every figure is also written as a line of JSON, with machine and versions.
+Imports torch, triton, numpy and safetensors at most, and of the engine only what needs no more. What comes first matters most: where time
+runs out, the rest is left out and named. Every figure is also written as a line of JSON, with machine and versions.
 """
 
 from __future__ import annotations
@@ -160,7 +160,7 @@ def _kept(told: Iterator[OpTime]) -> list[OpTime]:
 
 def _steps(run: Run, top: Ceilings) -> bool:
     wanted = [(_TINY, kind, streams) for kind in kinds(run.device) for streams in (1, 2)] if run.tiny else list(_STEPS)
-    setting = Setting(slots=8, prefix=32, infills=2) if run.tiny else Setting()
+    setting = Setting(slots=8, prefix=32, a_launch=2, infills=2, written=2) if run.tiny else Setting()
     found: list[Figures] = []
     broken = False
     for number, (shape, kind, streams) in enumerate(wanted):
@@ -168,7 +168,9 @@ def _steps(run: Run, top: Ceilings) -> bool:
             print("out of time: " + ", ".join(f"{left[0].name} {left[1]} × {left[2]}" for left in wanted[number:]))
             break
         try:
-            found.append(measure(shape, kind, streams, ops_for(run.device), run.device, run.dtype, setting, top))
+            # What dependent launch is worth is asked of the first two only: without it every kernel is compiled anew.
+            plain = ops_for(run.device, dependent=False) if run.device.type == "cuda" and number < 2 else None
+            found.append(measure(shape, kind, streams, ops_for(run.device), run.device, run.dtype, setting, top, plain))
             _tell(run, "step", found[-1]._asdict())
         except Exception:
             traceback.print_exc()
@@ -176,9 +178,13 @@ def _steps(run: Run, top: Ceilings) -> bool:
         if run.device.type == "cuda":
             torch.cuda.empty_cache()
     title = (
-        f"{setting.slots} slots over {setting.prefix}, {setting.a_step} committed a step; ms; tokens/s; a million tokens at {run.price}/h"
+        f"{setting.slots} slots over {setting.prefix}, {setting.a_step} committed a step, {setting.a_launch} steps a launch; apart: a step "
+        f"without dependent launch; written: a forward of the loop that verifies; ms; tokens/s; a million tokens at {run.price}/h"
     )
-    columns = ("model", "step", "bound", "× bound", "infill p50", "p95", "cold", "rate", "causal", "factor", "1M tokens")
+    columns = (
+        *("model", "step", "apart", "bound", "× bound", "infill p50", "p95", "cold", "written"),
+        *("rate", "causal", "factor", "1M tokens"),
+    )
     print(text.table(title, columns, [_line(run, one) for one in found]), flush=True)
     return not broken
 
@@ -199,7 +205,8 @@ def _tune(run: Run, top: Ceilings) -> bool:
 
 
 def _line(run: Run, one: Figures) -> tuple[str, ...]:
-    times = (text.milli(one.step), text.milli(one.bound), f"{one.step / one.bound:.2f}", *map(text.milli, (one.p50, one.p95, one.cold)))
+    steps = (text.milli(one.step), text.milli(one.apart), text.milli(one.bound), f"{one.step / one.bound:.2f}")
+    times = (*steps, *map(text.milli, (one.p50, one.p95, one.cold, one.written)))
     rates = (f"{one.rate:.0f}", f"{one.causal:.0f}", f"{one.rate / one.causal:.2f}", f"{run.price / 3600 / one.rate * 1e6:.3f}")
     return (one.name, *times, *rates)
 

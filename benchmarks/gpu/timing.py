@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
 
-Call = Callable[[], object]
+from kernels.graphs import Call, captured
 
 
 class Ceilings(NamedTuple):
@@ -30,21 +30,6 @@ def seconds(calls: Sequence[Call], device: torch.device, *, graph: bool = True) 
         return min(_clocked(call) for call in calls for _ in range(2))
     replay: Call = captured(calls).replay if graph else lambda: [call() for call in calls]
     return statistics.median(_evented(replay) for _ in range(10)) / len(calls)
-
-
-def captured(calls: Sequence[Call]) -> torch.cuda.CUDAGraph:
-    """A graph of the calls, each of them made once before."""
-    stream = torch.cuda.Stream()
-    stream.wait_stream(torch.cuda.current_stream())
-    with torch.cuda.stream(stream):
-        for call in calls[:2]:
-            call()
-    torch.cuda.current_stream().wait_stream(stream)
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        for call in calls:
-            call()
-    return graph
 
 
 def ceilings(device: torch.device, *, tiny: bool) -> Ceilings:

@@ -18,6 +18,7 @@ import triton.language as tl
 from torch import Tensor
 
 from kernels.gpu.tiles import power
+from kernels.gpu.turn import idle, wait_turn
 from kernels.launch import Gpu
 from kernels.streams import Cached, Seen
 
@@ -46,6 +47,7 @@ def attend_chunk(
     chunk: tl.tensor,  # positions of a chunk, a multiple of TILE_N
     factor: tl.tensor,  # of the scores, for exponentials of base 2
     value_scale: tl.tensor,
+    live: tl.tensor,
     GROUP: tl.constexpr,
     HEADS: tl.constexpr,
     HEAD_DIM: tl.constexpr,
@@ -53,7 +55,11 @@ def attend_chunk(
     SINGLE: tl.constexpr,  # one chunk
     TILE_M: tl.constexpr,
     TILE_N: tl.constexpr,
+    DEPENDENT: tl.constexpr,
 ) -> None:
+    wait_turn(DEPENDENT)
+    if idle(live):
+        return
     stream = tl.program_id(2).to(tl.int64)
     kv_head = tl.program_id(1) % (HEADS // GROUP)
     packed = tl.program_id(1) // (HEADS // GROUP) * TILE_M + tl.arange(0, TILE_M)
@@ -118,9 +124,14 @@ def merge_chunks(
     result: tl.tensor,
     plane: tl.tensor,
     chunks: tl.tensor,
+    live: tl.tensor,
     CHUNKS: tl.constexpr,
     HEAD_DIM: tl.constexpr,
+    DEPENDENT: tl.constexpr,
 ) -> None:
+    wait_turn(DEPENDENT)
+    if idle(live):
+        return
     place = tl.program_id(1).to(tl.int64) * chunks * plane + tl.program_id(0)  # of chunk 0; plane = rows · heads
     chunk, d = tl.arange(0, CHUNKS), tl.arange(0, HEAD_DIM)
     weight = tl.load(weights + place + chunk * plane, mask=chunk < chunks, other=-float("inf"))
@@ -143,7 +154,7 @@ class _Cut(NamedTuple):
     warps: int
 
 
-def attend(gpu: Gpu, query: Tensor, cached: Cached, seen: Seen | None = None) -> Tensor:
+def attend(gpu: Gpu, query: Tensor, cached: Cached, seen: Seen | None = None, live: Tensor | None = None) -> Tensor:
     """See the twin. Keys and values of one stride, head_dim a power of two of 16 or more."""
     streams, rows, heads, head_dim = query.shape
     kv_heads, capacity = cached.keys.shape[1:3]
@@ -154,7 +165,7 @@ def attend(gpu: Gpu, query: Tensor, cached: Cached, seen: Seen | None = None) ->
     result = torch.empty((streams, rows, heads * head_dim), dtype=query.dtype, device=device)
     parts = result if single else torch.empty((streams, cut.chunks, rows, heads, head_dim), dtype=torch.float32, device=device)
     weights = torch.empty((streams, cut.chunks, rows, heads), dtype=torch.float32, device=device)
-    gpu.start(
+    gpu.launch(
         attend_chunk,
         (cut.chunks, kv_heads * cut.row_tiles, streams),
         query,
@@ -173,6 +184,7 @@ def attend(gpu: Gpu, query: Tensor, cached: Cached, seen: Seen | None = None) ->
         cut.chunk,
         cached.key_scale * head_dim**-0.5 * 1.4426950408889634,
         cached.value_scale,
+        live,
         heads // kv_heads,
         heads,
         head_dim,
@@ -185,7 +197,7 @@ def attend(gpu: Gpu, query: Tensor, cached: Cached, seen: Seen | None = None) ->
     )
     if not single:
         grid = (rows * heads, streams)
-        gpu.start(merge_chunks, grid, parts, weights, result, rows * heads, cut.chunks, _MOST_CHUNKS, head_dim, num_warps=4)
+        gpu.launch(merge_chunks, grid, parts, weights, result, rows * heads, cut.chunks, live, _MOST_CHUNKS, head_dim, num_warps=4)
     return result
 
 

@@ -18,10 +18,12 @@ from kernels.gpu.mlp import gate_up
 from kernels.gpu.projection import project
 from kernels.gpu.qkv import qkv
 from kernels.gpu.shapes import MODELS, Shape
+from kernels.gpu.verify import verify
 from kernels.launch import Gpu
 from kernels.noise import Noise
 from kernels.qkv import Qkv, Turns
 from kernels.streams import Cached, Seen
+from kernels.verify import Text, told_size
 from kernels.weight import Kind, Weight
 
 KINDS: tuple[Kind, ...] = ("plain", "int8", "fp8", "int4")
@@ -86,15 +88,24 @@ def _commit(slots: int, gpu: Gpu) -> None:
     list_masked(gpu, ids, 5)
 
 
+def _verify(slots: int, gpu: Gpu) -> None:
+    rows, room = slots * (slots + 1), 256
+    ids, sure = _integers(rows), blank(rows, dtype=torch.float32)
+    text = Text(_integers(slots + 1), _integers(1), _integers(1), _integers(told_size(room)))
+    verify(gpu, text, Choice(ids, sure, sure, sure), blank(MODELS[0].vocab, dtype=torch.int8))
+
+
 def _commits() -> Iterator[Case]:
     for slots in (8, 32, 64):
         yield Case("commit", f"slots {slots}", partial(_commit, slots), (), first=slots == 32)
+    for slots in (5, 7, 10):
+        yield Case("verify", f"slots {slots}", partial(_verify, slots), (), first=slots == 7)
 
 
 def _attend(shape: Shape, rows: int, dtype: torch.dtype, masked: bool, streams: int, gpu: Gpu) -> None:
     keys = blank(streams, shape.kv_heads, 4096, shape.head_dim, dtype=dtype)
     seen = Seen(_integers(rows, -(-rows // 32) + 4)) if masked else None
-    attend(gpu, blank(streams, rows, shape.heads, shape.head_dim), Cached(keys, keys, _integers(streams)), seen)
+    attend(gpu, blank(streams, rows, shape.heads, shape.head_dim), Cached(keys, keys, _integers(streams)), seen, _integers(1))
 
 
 def _attentions() -> Iterator[Case]:
@@ -111,11 +122,11 @@ def _qkv(shape: Shape, rows: int, kind: Kind, gpu: Gpu) -> None:
     stored = blank(1, shape.kv_heads, 4096, shape.head_dim, dtype=torch.float8_e4m3fn if kind == "fp8" else torch.bfloat16)
     turns = blank(1, rows, shape.head_dim // 2, dtype=torch.float32)
     layer = Qkv(blank_weight(shape.qkv, shape.width, kind), shape.heads, 1e-6, blank(shape.qkv) if shape.qkv_bias else None)
-    qkv(gpu, blank(1, rows, shape.width), layer, Turns(turns, turns), Cached(stored, stored, _integers(1)))
+    qkv(gpu, blank(1, rows, shape.width), layer, Turns(turns, turns), Cached(stored, stored, _integers(1)), _integers(1))
 
 
 def _gate_up(shape: Shape, rows: int, kind: Kind, gpu: Gpu) -> None:
-    gate_up(gpu, blank(rows, shape.width), blank_weight(2 * shape.mlp, shape.width, kind), 1e-6)
+    gate_up(gpu, blank(rows, shape.width), blank_weight(2 * shape.mlp, shape.width, kind), 1e-6, _integers(1))
 
 
 def _project(shape: Shape, rows: int, kind: Kind, gpu: Gpu) -> None:
@@ -124,8 +135,9 @@ def _project(shape: Shape, rows: int, kind: Kind, gpu: Gpu) -> None:
         blank(rows, shape.heads * shape.head_dim),
         blank_weight(shape.width, shape.heads * shape.head_dim, kind),
         blank(rows, shape.width),
+        _integers(1),
     )
-    project(gpu, blank(rows, shape.mlp), blank_weight(shape.width, shape.mlp, kind), blank(rows, shape.width))
+    project(gpu, blank(rows, shape.mlp), blank_weight(shape.width, shape.mlp, kind), blank(rows, shape.width), _integers(1))
 
 
 _HALVES: tuple[tuple[str, Callable[[Shape, int, Kind, Gpu], None], str], ...] = (

@@ -16,6 +16,7 @@ from torch import Tensor
 from kernels.choice import Choice, Listed
 from kernels.gpu.product import product, row_scaled
 from kernels.gpu.tiles import Tiles, power, tiles
+from kernels.gpu.turn import wait_turn
 from kernels.launch import Gpu
 from kernels.noise import Noise
 from kernels.weight import Weight
@@ -53,7 +54,9 @@ def head_tiles(
     TILE_N: tl.constexpr,
     TILE_R: tl.constexpr,
     TILE_K: tl.constexpr,
+    DEPENDENT: tl.constexpr,
 ) -> None:
+    wait_turn(DEPENDENT)
     tile, tile_count = tl.program_id(1), tl.num_programs(1)
     entry = tl.program_id(0) * TILE_R + tl.arange(0, TILE_R)
     listed_count = tl.load(count)
@@ -117,7 +120,9 @@ def merge_choices(
     margin: tl.tensor,
     NOISY: tl.constexpr,
     TILES: tl.constexpr,  # all of them, filled up to a power of two
+    DEPENDENT: tl.constexpr,
 ) -> None:
+    wait_turn(DEPENDENT)
     entry = tl.program_id(0)
     if entry >= tl.load(count):
         return
@@ -171,7 +176,7 @@ def choose(
         torch.empty(len(hidden), dtype=torch.int32, device=device),
         *(torch.empty(len(hidden), dtype=torch.float32, device=device) for _ in range(3)),
     )
-    gpu.start(
+    gpu.launch(
         head_tiles,
         (cut.up(entries, cut.r), tile_count),
         hidden,
@@ -199,7 +204,7 @@ def choose(
         num_warps=cut.warps,
         num_stages=cut.stages,
     )
-    gpu.start(
+    gpu.launch(
         merge_choices,
         (entries,),
         listed.rows,

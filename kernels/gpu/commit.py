@@ -10,6 +10,7 @@ from torch import Tensor
 from kernels.choice import Choice, Listed
 from kernels.commit import Blocks, Rule
 from kernels.gpu.tiles import power
+from kernels.gpu.turn import wait_turn
 from kernels.launch import Gpu
 
 # Slots of all blocks that are listed at a time.
@@ -29,7 +30,9 @@ def commit_block(
     at_least: tl.tensor,
     keep: tl.tensor,
     SLOTS: tl.constexpr,  # filled up to a power of two
+    DEPENDENT: tl.constexpr,
 ) -> None:
+    wait_turn(DEPENDENT)
     slot = tl.arange(0, SLOTS)
     there = slot < slots
     place = tl.program_id(0) * slots + slot
@@ -58,7 +61,16 @@ def _rank(keys: tl.tensor, SLOTS: tl.constexpr) -> tl.tensor:
 
 
 @triton.jit(do_not_specialize=["total", "mask_id"])
-def list_slots(ids: tl.tensor, total: tl.tensor, mask_id: tl.tensor, rows: tl.tensor, count: tl.tensor, TILE: tl.constexpr) -> None:
+def list_slots(
+    ids: tl.tensor,
+    total: tl.tensor,
+    mask_id: tl.tensor,
+    rows: tl.tensor,
+    count: tl.tensor,
+    TILE: tl.constexpr,
+    DEPENDENT: tl.constexpr,
+) -> None:
+    wait_turn(DEPENDENT)
     found = 0
     for first in range(0, total, TILE):
         slot = first + tl.arange(0, TILE)
@@ -73,7 +85,7 @@ def commit(gpu: Gpu, blocks: Blocks, choice: Choice, rule: Rule, mask_id: int) -
     """See the twin."""
     assert blocks.ids.is_contiguous() and blocks.sure.is_contiguous()
     count, slots = blocks.ids.shape
-    gpu.start(
+    gpu.launch(
         commit_block,
         (count,),
         *blocks,
@@ -91,5 +103,5 @@ def list_masked(gpu: Gpu, ids: Tensor, mask_id: int) -> Listed:
     """See the twin. One program: the order of a list that many wrote would change from run to run."""
     assert ids.is_contiguous()
     listed = Listed(*(torch.empty(size, dtype=torch.int32, device=ids.device) for size in (ids.numel(), 1)))
-    gpu.start(list_slots, (1,), ids, ids.numel(), mask_id, *listed, _LIST_TILE, num_warps=4)
+    gpu.launch(list_slots, (1,), ids, ids.numel(), mask_id, *listed, _LIST_TILE, num_warps=4)
     return listed

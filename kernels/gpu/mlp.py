@@ -9,6 +9,7 @@ from torch import Tensor
 
 from kernels.gpu.product import product, row_scaled
 from kernels.gpu.tiles import Tiles, tiles
+from kernels.gpu.turn import idle, wait_turn
 from kernels.launch import Gpu
 from kernels.weight import Weight
 
@@ -24,12 +25,17 @@ def gated(
     mlp: tl.tensor,
     width: tl.tensor,
     eps: tl.tensor,
+    live: tl.tensor,
     KIND: tl.constexpr,
     EVEN: tl.constexpr,
     TILE_N: tl.constexpr,
     TILE_R: tl.constexpr,
     TILE_K: tl.constexpr,
+    DEPENDENT: tl.constexpr,
 ) -> None:
+    wait_turn(DEPENDENT)
+    if idle(live):
+        return
     HALF: tl.constexpr = TILE_N // 2
     tile = tl.arange(0, TILE_N)
     # A gate's row and its up row side by side in one tile, so that a split parts them.
@@ -46,13 +52,13 @@ def gated(
     tl.store(to, mixed.to(result.dtype.element_ty), mask=(row < rows)[None, :] & (column < mlp)[:, None])
 
 
-def gate_up(gpu: Gpu, x: Tensor, weight: Weight, eps: float, *, cut: Tiles | None = None) -> Tensor:
+def gate_up(gpu: Gpu, x: Tensor, weight: Weight, eps: float, live: Tensor | None = None, *, cut: Tiles | None = None) -> Tensor:
     """See the twin."""
     assert x.stride(1) == 1
     rows, mlp = len(x), weight.out // 2
     cut = cut or tiles(gpu, weight, rows, n=128)
     result = torch.empty((rows, mlp), dtype=x.dtype, device=x.device)
-    gpu.start(
+    gpu.launch(
         gated,
         (cut.up(rows, cut.r), cut.up(mlp, cut.n // 2)),
         x,
@@ -64,6 +70,7 @@ def gate_up(gpu: Gpu, x: Tensor, weight: Weight, eps: float, *, cut: Tiles | Non
         mlp,
         weight.into,
         eps,
+        live,
         weight.kind,
         weight.into % cut.k == 0,
         cut.n,

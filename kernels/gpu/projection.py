@@ -13,6 +13,7 @@ from torch import Tensor
 
 from kernels.gpu.product import product, row_scaled
 from kernels.gpu.tiles import Tiles, tiles
+from kernels.gpu.turn import idle, wait_turn
 from kernels.launch import Gpu
 from kernels.weight import Weight
 
@@ -33,13 +34,18 @@ def projected(
     out: tl.tensor,
     into: tl.tensor,
     share: tl.tensor,  # columns of a program, a multiple of TILE_K
+    live: tl.tensor,
     KIND: tl.constexpr,
     EVEN: tl.constexpr,
     SPLIT: tl.constexpr,
     TILE_N: tl.constexpr,
     TILE_R: tl.constexpr,
     TILE_K: tl.constexpr,
+    DEPENDENT: tl.constexpr,
 ) -> None:
+    wait_turn(DEPENDENT)
+    if idle(live):
+        return
     column = tl.program_id(1) * TILE_N + tl.arange(0, TILE_N)
     n = tl.minimum(column, out - 1)
     row = tl.program_id(0) * TILE_R + tl.arange(0, TILE_R)
@@ -65,9 +71,14 @@ def add_shares(
     result: tl.tensor,
     total: tl.tensor,  # rows · out
     out: tl.tensor,
+    live: tl.tensor,
     SHARES: tl.constexpr,
     TILE: tl.constexpr,
+    DEPENDENT: tl.constexpr,
 ) -> None:
+    wait_turn(DEPENDENT)
+    if idle(live):
+        return
     place = tl.program_id(0) * TILE + tl.arange(0, TILE)
     kept = place < total
     sums = tl.zeros((TILE,), tl.float32)
@@ -77,7 +88,7 @@ def add_shares(
     tl.store(result + place, sums.to(result.dtype.element_ty), mask=kept)
 
 
-def project(gpu: Gpu, x: Tensor, weight: Weight, residual: Tensor, *, cut: Tiles | None = None) -> Tensor:
+def project(gpu: Gpu, x: Tensor, weight: Weight, residual: Tensor, live: Tensor | None = None, *, cut: Tiles | None = None) -> Tensor:
     """See the twin."""
     assert x.stride(1) == residual.stride(1) == 1
     rows, out, into = len(x), weight.out, weight.into
@@ -85,7 +96,7 @@ def project(gpu: Gpu, x: Tensor, weight: Weight, residual: Tensor, *, cut: Tiles
     share, shares = _shares(gpu, cut, rows, out, into)
     result = torch.empty((rows, out), dtype=x.dtype, device=x.device)
     parts = result if shares == 1 else torch.empty((shares, rows, out), dtype=torch.float32, device=x.device)
-    gpu.start(
+    gpu.launch(
         projected,
         (cut.up(rows, cut.r), cut.up(out, cut.n), shares),
         x,
@@ -99,6 +110,7 @@ def project(gpu: Gpu, x: Tensor, weight: Weight, residual: Tensor, *, cut: Tiles
         out,
         into,
         share,
+        live,
         weight.kind,
         into % cut.k == 0,
         shares > 1,
@@ -110,7 +122,7 @@ def project(gpu: Gpu, x: Tensor, weight: Weight, residual: Tensor, *, cut: Tiles
     )
     if shares > 1:
         grid = (cut.up(rows * out, _ADD_TILE),)
-        gpu.start(add_shares, grid, parts, residual, residual.stride(0), result, rows * out, out, shares, _ADD_TILE, num_warps=4)
+        gpu.launch(add_shares, grid, parts, residual, residual.stride(0), result, rows * out, out, live, shares, _ADD_TILE, num_warps=4)
     return result
 
 

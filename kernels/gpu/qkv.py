@@ -9,6 +9,7 @@ from torch import Tensor
 
 from kernels.gpu.product import product, row_scaled
 from kernels.gpu.tiles import tiles
+from kernels.gpu.turn import idle, wait_turn
 from kernels.launch import Gpu
 from kernels.qkv import Qkv, Turns
 from kernels.streams import Cached
@@ -37,6 +38,7 @@ def qkv_head(
     eps: tl.tensor,
     key_factor: tl.tensor,
     value_factor: tl.tensor,
+    live: tl.tensor,
     HEADS: tl.constexpr,
     KV_HEADS: tl.constexpr,
     HEAD_DIM: tl.constexpr,
@@ -46,7 +48,11 @@ def qkv_head(
     NORMED: tl.constexpr,
     TILE_R: tl.constexpr,
     TILE_K: tl.constexpr,
+    DEPENDENT: tl.constexpr,
 ) -> None:
+    wait_turn(DEPENDENT)
+    if idle(live):
+        return
     head = tl.program_id(1)
     HALF: tl.constexpr = HEAD_DIM // 2
     tile = tl.arange(0, HEAD_DIM)
@@ -88,7 +94,7 @@ def qkv_head(
             tl.store(values + within + HALF, (right * value_factor).to(values.dtype.element_ty), mask=kept[None, :])
 
 
-def qkv(gpu: Gpu, x: Tensor, layer: Qkv, turns: Turns, cached: Cached) -> Tensor:
+def qkv(gpu: Gpu, x: Tensor, layer: Qkv, turns: Turns, cached: Cached, live: Tensor | None = None) -> Tensor:
     """See the twin."""
     streams, rows, width = x.shape
     kv_heads, head_dim = cached.keys.shape[1], cached.keys.shape[3]
@@ -96,7 +102,7 @@ def qkv(gpu: Gpu, x: Tensor, layer: Qkv, turns: Turns, cached: Cached) -> Tensor
     assert cached.keys.stride() == cached.values.stride() and cached.keys.stride(3) == 1
     cut = tiles(gpu, layer.weight, streams * rows, n=head_dim)
     queries = torch.empty((streams, rows, layer.heads, head_dim), dtype=x.dtype, device=x.device)
-    gpu.start(
+    gpu.launch(
         qkv_head,
         (cut.up(streams * rows, cut.r), layer.heads + 2 * kv_heads),
         x,
@@ -117,6 +123,7 @@ def qkv(gpu: Gpu, x: Tensor, layer: Qkv, turns: Turns, cached: Cached) -> Tensor
         layer.eps,
         1 / cached.key_scale,
         1 / cached.value_scale,
+        live,
         layer.heads,
         kv_heads,
         head_dim,

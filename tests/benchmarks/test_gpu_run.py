@@ -22,6 +22,7 @@ def test_it_runs_through_and_writes_what_it_prints(tmp_path: Path) -> None:
     steps = {line["name"]: line for line in lines if line["what"] == "step"}
     assert set(steps) == {f"tiny {kind} × {streams}" for kind in ("plain", "int8", "fp8", "int4") for streams in (1, 2)}
     for name, line in steps.items():
+        assert (line["written"] is None) == name.endswith("× 2") and line["apart"] is None
         assert 0 < line["bound"] < line["step"] and line["p50"] <= line["p95"] and line["rate"] > 0
         assert f"{line['step'] * 1e3:.3f}" in done.stdout and name in done.stdout
 
@@ -59,8 +60,6 @@ def test_a_wrong_kernel_fails_the_run() -> None:
 
 
 def test_it_needs_nothing_but_torch_triton_and_numpy() -> None:
-    script = (
-        "import sys\nfor name in ('msgspec', 'gguf', 'tokenizers', 'rich', 'pygls', 'engine', 'mercury_lsp'): sys.modules[name] = None\n"
-    )
+    script = "import sys\nfor name in ('msgspec', 'gguf', 'tokenizers', 'rich', 'pygls', 'mercury_lsp'): sys.modules[name] = None\n"
     script += "import benchmarks.gpu.run, kernels.ahead"
     subprocess.run([sys.executable, "-c", script], cwd=ROOT, check=True)

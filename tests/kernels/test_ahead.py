@@ -25,7 +25,7 @@ def test_nothing_spills_and_the_matrix_units_are_used(chip: int, instruction: st
     done = ahead("--few", "--jobs", "1", "--chips", str(chip))
     assert done.returncode == 0, done.stdout + done.stderr
     lines = [line.split() for line in done.stdout.splitlines()[1:-1]]
-    assert {line[0] for line in lines} == {"attention", "choice", "commit", "gate_up", "projection", "qkv"}
+    assert {line[0] for line in lines} == {"attention", "choice", "commit", "gate_up", "projection", "qkv", "verify"}
     multiplying = [line for line in lines if line[1] in ("attend_chunk", "head_tiles", "gated", "projected", "qkv_head")]
     assert len(multiplying) >= 10 and all(instruction in line for line in multiplying)
 

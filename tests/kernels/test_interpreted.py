@@ -25,7 +25,7 @@ def interpreted(*files: Path) -> subprocess.CompletedProcess[str]:
 
 def test_kernels_do_what_their_twins_do() -> None:
     files = sorted((HERE / "interpreted").glob("*.py"))
-    assert [file.stem for file in files] == ["attention", "choice", "commit", "layer", "mutations"]
+    assert [file.stem for file in files] == ["attention", "choice", "commit", "layer", "loop", "mutations", "verify"]
     done = interpreted(*files)
     assert done.returncode == 0, done.stdout[-20_000:] + done.stderr[-5_000:]
 

@@ -29,9 +29,24 @@ def test_a_processor_takes_the_twins() -> None:
 
 
 def test_a_gpu_takes_the_kernels(chip: SimpleNamespace) -> None:
-    assert gpu_of(CUDA) == Gpu(90, 132)
+    chosen = Gpu(90, 132, dependent=True)
+    assert gpu_of(CUDA) == chosen
     for name, op in ops_for(CUDA)._asdict().items():
-        assert op.func.__name__ == name and op.func.__module__.startswith("kernels.gpu.") and op.args == (Gpu(90, 132),)
+        assert op.func.__name__ == name and op.func.__module__.startswith("kernels.gpu.") and op.args == (chosen,)
+
+
+def test_dependent_launch_is_for_chips_that_have_it(chip: SimpleNamespace) -> None:
+    assert all(not op.args[0].dependent for op in ops_for(CUDA, dependent=False))  # type: ignore[attr-defined]
+    gpu_of.cache_clear()
+    chip.major, chip.minor = 8, 9
+    assert gpu_of(CUDA) == Gpu(89, 132)
+
+
+def test_every_kernel_is_told_and_only_dependent_ones_ask_for_it() -> None:
+    started: list[dict[str, object]] = []
+    for dependent in (True, False):
+        Gpu(90, 1, lambda kernel, grid, *arguments, **options: started.append(options), dependent).launch(None, (1,), num_warps=4)
+    assert started == [{"num_warps": 4, "DEPENDENT": True, "launch_pdl": True}, {"num_warps": 4, "DEPENDENT": False}]
 
 
 def test_an_old_gpu_takes_the_twins_and_says_so_once(chip: SimpleNamespace, caplog: pytest.LogCaptureFixture) -> None:

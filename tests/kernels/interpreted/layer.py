@@ -7,6 +7,7 @@ import torch
 from interpreter import CHIP, EPSILON, fresh
 from torch import Tensor
 
+from kernels.gpu.attention import attend
 from kernels.gpu.mlp import gate_up
 from kernels.gpu.projection import project
 from kernels.gpu.qkv import qkv
@@ -152,3 +153,26 @@ def test_a_gain_in_the_columns_is_a_gain_of_the_norm() -> None:
     x, gain, weight = torch.randn(3, 40, generator=generator), torch.rand(40, generator=generator), torch.randn(6, 40, generator=generator)
     expected = torch.nn.functional.rms_norm(x, (40,), gain, EPS) @ weight.T
     torch.testing.assert_close(project_twin(normed(x).float(), narrowed(folded(weight, gain), "plain"), torch.zeros(3, 6)), expected)
+
+
+@pytest.mark.parametrize("op", ["qkv", "attend", "gate_up", "project", "project split"])
+def test_nothing_is_done_where_nothing_lives(op: str) -> None:
+    """Memory stays what it was: poisoned where it is the result's, and the cache as it is."""
+    generator = fresh("nothing lives")
+    none, some = (torch.full((1,), count, dtype=torch.int32) for count in (0, 3))
+    x = torch.randn(5, 1100 if op == "project split" else 64, generator=generator).to(BF16)
+    blank = torch.zeros(2, 1, 2, 40, 16, dtype=BF16)
+    cached = Cached(blank[0], blank[1], torch.tensor([4], dtype=torch.int32))
+    turns = Turns(torch.ones(1, 5, 8), torch.zeros(1, 5, 8))
+
+    def run(live: Tensor) -> Tensor:
+        if op == "qkv":
+            return qkv(CHIP, x[None], Qkv(random_weight(128, 64, "plain", BF16, generator), 4, EPS), turns, cached, live)
+        if op == "attend":
+            return attend(CHIP, x.view(1, 5, 4, 16), cached, None, live)
+        if op == "gate_up":
+            return gate_up(CHIP, x, random_weight(64, 64, "plain", BF16, generator), EPS, live)
+        return project(Gpu(90, 50), x, random_weight(70, x.shape[1], "plain", BF16, generator), torch.zeros(5, 70, dtype=BF16), live)
+
+    assert bool(run(none).isnan().all()) and not bool(blank.any())
+    assert not bool(run(some).isnan().any()) and bool(blank.any()) == (op == "qkv")

@@ -15,6 +15,7 @@ import choice
 import commit
 import layer
 import pytest
+import verify
 
 
 class Mutant(NamedTuple):
@@ -34,6 +35,7 @@ COMMIT, SEEN, CHUNKS = (
     attention.test_any_number_of_chunks_gives_the_same,
 )
 QKV, PROJECTION = layer.test_queries_and_the_cache, layer.test_projection
+IDLE, VERIFY = layer.test_nothing_is_done_where_nothing_lives, verify.test_commits_what_agrees_until_the_end
 
 MUTANTS = [
     Mutant("choice", "best = tl.min(tl.where(", "best = tl.max(tl.where(", choice.test_of_equal_logits_the_lowest_allowed_id_is_best),
@@ -63,6 +65,12 @@ MUTANTS = [
     Mutant("mlp", "squares / width", "squares / TILE_K", layer.test_gate_and_up, layer.PRODUCTS[1]),
     Mutant("projection", "tl.static_range(SHARES)", "tl.static_range(1)", PROJECTION, (*layer.PRODUCTS[3], 50)),
     Mutant("projection", "tl.minimum(first + share, into)", "into", PROJECTION, (*layer.PRODUCTS[3], 50)),
+    Mutant("qkv", "    if idle(live):\n        return\n", "", IDLE, ("qkv",)),
+    Mutant("mlp", "    if idle(live):\n        return\n", "", IDLE, ("gate_up",)),
+    Mutant("verify", "tl.minimum(first_other, first_end)", "first_other", VERIFY, (5, 1.0, 1.0)),
+    Mutant("verify", "tl.where(chosen == draft, SLOTS, slot)", "tl.where(chosen == draft, SLOTS, slots - 1)", VERIFY, (5, 0.7, 0.0)),
+    Mutant("verify", "slots * committed + slot", "slots * committed + slot - 1", VERIFY, (5, 0.7, 0.0)),
+    Mutant("verify", ", most - count)\n", ", most)\n", VERIFY, (8, 1.0, 0.0)),
     Mutant("product", "low_scale, low.dtype", "high_scale, low.dtype", PROJECTION, (*layer.PRODUCTS[6], 1)),
     Mutant("product", "tl.dot(w.to(a.dtype), a, sums)", "tl.dot(w.to(a.dtype), a)", PROJECTION, (*layer.PRODUCTS[1], 1)),
 ]
@@ -85,7 +93,7 @@ def test_a_wrong_kernel_is_caught(mutant: Mutant, tmp_path: Path, monkeypatch: p
     module = loaded(mutant, tmp_path)
     if mutant.module == "product":
         monkeypatch.setattr("kernels.gpu.projection.product", module.product)
-    for user in (attention, choice, commit, layer):
+    for user in (attention, choice, commit, layer, verify):
         for name, own in vars(module).items():
             if getattr(own, "__module__", None) == module.__name__ and hasattr(user, name):
                 monkeypatch.setattr(user, name, own)
