@@ -48,7 +48,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     origin = record.origin()
     rows = asyncio.run(_measured(args))
     for row in rows:
-        record.append(args.results, {**origin, "model": args.model, **row})
+        record.append(args.results, {**origin, "model": args.model, "streams": args.streams, **row})
     Console(width=150).print(_table(rows))
     return 0
 
@@ -80,6 +80,7 @@ async def _asked_of(args: argparse.Namespace) -> AsyncIterator[Server]:
         return
     command = [sys.executable, "-m", "mercury_lsp", "http", "--model", args.model]
     command += ["--context", str(args.context)] if args.context else []
+    command += ["--streams", str(args.streams)] if args.streams else []
     async with _started("mercury-lsp", command, args) as server:
         yield server
 
@@ -289,6 +290,7 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--holes", type=int, default=40, help="of a case that asks one after another")
     parser.add_argument("--words", type=int, nargs="*", default=[400, 800, 1600, 3200], help="of the prompts of the case `long`")
     parser.add_argument("--context", type=int, help="as `mercury-lsp http` has it")
+    parser.add_argument("--streams", type=int, help="as `mercury-lsp http` has it")
     parser.add_argument("--requests", type=int, default=0, help="of the endurance case")
     parser.add_argument("--url", help="of a server that runs already; --pid is its process")
     parser.add_argument("--pid", type=int)

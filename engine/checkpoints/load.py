@@ -54,16 +54,17 @@ class Checkpoint(NamedTuple):
     calibration: confidence.Calibration | None = None  # of the confidence, where one was fitted for the adapter
 
 
-def load_checkpoint(base: Path, adapter_path: Path, dtype: torch.dtype, positions: int | None = None) -> Checkpoint:
+def load_checkpoint(base: Path, adapter_path: Path, dtype: torch.dtype, positions: int | None = None, streams: int = 1) -> Checkpoint:
     """Read `base` (GGUF), add the adapter, and pack the maps, to compute in `dtype`. Raises `CheckpointInvalid`.
 
-    `positions`: a context of another length than the model's own, as `engine.config.reaching` has it.
+    `positions`: a context of another length than the model's own, as `engine.config.reaching` has it. `streams`: so many forwards side by
+    side, where the way to compute has that.
     """
     file, adapter = GGUFFile(base), Adapter(adapter_path)
     config = file.config if positions is None else reaching(file.config, positions)
     tokenizer = TextTokenizer(file.tokenizer_tables)
     if dtype == torch.int8:
-        transformer: Transformer = _rounded(file, adapter, config, tokenizer.encode(_SAMPLE))
+        transformer: Transformer = _rounded(file, adapter, config, tokenizer.encode(_SAMPLE), streams)
     else:
         transformer = _dense(file, adapter, config, dtype)
     chain = adapter.chain and (adapter.chain[0].float(), adapter.chain[1].float())
@@ -79,14 +80,15 @@ def _dense(file: GGUFFile, adapter: Adapter, config: DenseConfig, dtype: torch.d
     return model
 
 
-def _rounded(file: GGUFFile, adapter: Adapter, config: DenseConfig, sample: Sequence[int]) -> Transformer:
+def _rounded(file: GGUFFile, adapter: Adapter, config: DenseConfig, sample: Sequence[int], streams: int) -> Transformer:
     """The graph, its weights worked out once and kept in a file: loading takes a third of the time, and memory holds them packed only."""
     from engine.models.graph import GraphTransformer  # its library is not there on every platform
 
     dtype = kept_dtype(torch.int8)
     ready = kept(_key(file, adapter, dtype), lambda: _rounded_tensors(file, adapter, dtype, sample))
     tensors = ready.tensors
-    model = GraphTransformer(config, tensors["embedding"].clone(), tensors["norm"], Int8(tensors["head.whole"], tensors["head.scale"]))
+    head = Int8(tensors["head.whole"], tensors["head.scale"])
+    model = GraphTransformer(config, tensors["embedding"].clone(), tensors["norm"], head, streams)
     for layer in range(file.config.layers):
         start = f"layers.{layer}."
         model.add_layer(from_named({name.removeprefix(start): tensor for name, tensor in tensors.items() if name.startswith(start)}))

@@ -86,7 +86,7 @@ class PagedAttention:
         self._shared["max_context_len"] = variable("max_context_len", [], np.int32)
         self._shared["qq_bias"] = variable("qq_bias", [-1], np.uint8)
         self._caches: list[Node] = []
-        self._bound: Tensor | None = None  # the memory that the request holds
+        self._bound: dict[int, Tensor] = {}  # by request, the memory that it holds
 
     @property
     def inputs(self) -> list[Node]:
@@ -144,14 +144,14 @@ class PagedAttention:
         }
         for name, value in given.items():
             request.set_tensor(name, openvino.Tensor(value))
-        if memories[0][0] is not self._bound:
+        if memories[0][0] is not self._bound.get(id(request)):
             self._bind(request, memories[0])
 
     def _bind(self, request: openvino.InferRequest, memory: tuple[Tensor, Tensor]) -> None:
         for kind, held in zip(("keys", "values"), memory, strict=True):
             for layer in range(self._config.layers):
                 request.set_tensor(f"{kind}.{layer}", shared(held[layer]))
-        self._bound = memory[0]
+        self._bound[id(request)] = memory[0]
 
 
 def _begins(sizes: Sequence[int]) -> np.ndarray:

@@ -95,7 +95,7 @@ class LocalService:
         """
         torch.set_num_threads(config.threads or default_threads())
         files = find(config.model)
-        checkpoint = load_checkpoint(files.gguf, files.adapter, compute_dtype(config.dtype), context)
+        checkpoint = load_checkpoint(files.gguf, files.adapter, compute_dtype(config.dtype), context, bounds.streams)
         return cls(checkpoint, config.model, cache_tokens=cache_tokens, bounds=bounds)
 
     def submit(self, work: Work) -> _Stream:

@@ -42,6 +42,7 @@ class Bounds(NamedTuple):
 
     running: int = 16
     waiting: int = 64
+    streams: int = 1  # that share out the rows of a forward: each reads a piece of a prompt
 
 
 class Job:
@@ -196,7 +197,7 @@ class Scheduler:
     def _prompts(self, jobs: Sequence[Job], *, beside: bool, hurry: bool) -> list[tuple[Job, Ask]]:
         """Pieces of the most urgent prompts, a chunk in all; what nobody waits for at a keyboard only now and then while somebody does."""
         pieces: list[tuple[Job, Ask]] = []
-        room = PREFILL_CHUNK
+        room = PREFILL_CHUNK * self._bounds.streams
         for job in jobs:
             if hurry and not job.interactive and job.passed_over < _PATIENCE:
                 continue

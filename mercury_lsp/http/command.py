@@ -30,6 +30,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--cache-tokens", metavar="N", type=int, help="tokens whose keys and values are kept; default: 24576, or a context")
     parser.add_argument("--concurrent", metavar="N", type=int, default=16, help="answers written at once at most")
     parser.add_argument("--waiting", metavar="N", type=int, default=64, help="requests that may wait; more are answered 429")
+    parser.add_argument(
+        "--streams", metavar="N", type=int, default=1, help="parts of a forward computed side by side, each on its own cores"
+    )
     parser.add_argument("--replicas", metavar="N", type=int, help="engines in processes of their own; needs the extra `cluster`")
     parser.add_argument("--most-replicas", metavar="N", type=int, help="with --replicas: as many as the load asks for, up to so many")
     parser.set_defaults(module="http.command")
@@ -61,8 +64,8 @@ def run(args: argparse.Namespace) -> int:
 
 def _misfit(args: argparse.Namespace) -> str | None:
     """What is wrong with the numbers."""
-    if min(args.concurrent, args.waiting) < 1:
-        return "--concurrent and --waiting are 1 at least"
+    if min(args.concurrent, args.waiting, args.streams) < 1:
+        return "--concurrent, --waiting and --streams are 1 at least"
     for name, value in (("--cache-tokens", args.cache_tokens), ("--context", args.context)):
         if value is not None and not _LEAST_TOKENS <= value <= _MOST_TOKENS:
             return f"{name} {value}: expected {_LEAST_TOKENS} to {_MOST_TOKENS}"
@@ -146,5 +149,5 @@ def load_one(args: argparse.Namespace) -> Service:
     from engine.serving.local import LocalService
     from engine.serving.scheduler import Bounds
 
-    bounds = Bounds(running=args.concurrent, waiting=args.waiting)
+    bounds = Bounds(running=args.concurrent, waiting=args.waiting, streams=args.streams)
     return LocalService.load_model(EngineConfig(model=name), context=args.context, cache_tokens=args.cache_tokens, bounds=bounds)

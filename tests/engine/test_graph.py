@@ -18,8 +18,9 @@ from engine.decode import prefill
 from engine.engine import LocalEngine
 from engine.models.balance import Balance
 from engine.models.dense import DenseTransformer, LayerWeights
-from engine.models.graph import GraphTransformer
+from engine.models.graph import GraphTransformer, _parted
 from engine.models.transformer import Transformer
+from engine.pages import PagePool, PooledSlot
 
 HOLES = 60
 TEXT = "def area(width, height):\n    '''The area of a rectangle.'''\n    return width * height\n\n\n" * 6
@@ -66,6 +67,39 @@ def test_unrounded_it_is_the_torch_model(switches: dict[str, bool]) -> None:
         for slot in slots:
             slot.commit(ids[130:133])
         compare(clean_and_blocks(ids[133:140], 133, [2], 6, 5))
+
+
+@torch.inference_mode()
+def test_streams_side_by_side_compute_what_one_does() -> None:
+    c, (embedding, norm, head), layers = _random_model()
+    one, two = (_with_layers(GraphTransformer(c, embedding, norm, head, streams), layers) for streams in (1, 2))
+    results = []
+    for model in (one, two):
+        pool = PagePool(c, torch.float32, 2048, slots=16)
+        slots = [PooledSlot(pool, 256) for _ in range(5)]
+        told = []
+        for start, count in ((0, 40), (40, 17), (57, 6), (63, 1)):
+            texts = [[(start + row * 7 + number) % 99 for row in range(count + number)] for number in range(len(slots))]
+            batch = [(clean_and_blocks(text, len(slot.ids)), slot) for text, slot in zip(texts, slots, strict=True)]
+            told += model.forward_many(batch)
+            for rows, slot in batch:
+                slot.commit(rows.ids[: rows.laid].tolist())
+        results.append(told)
+    assert all(torch.equal(theirs, ours) for theirs, ours in zip(*results, strict=True)) and len(results[0]) == 20
+
+
+@pytest.mark.parametrize(
+    ("sizes", "streams", "expected"),
+    [
+        ([128, 16, 16, 100], 2, [[0], [1, 2, 3]]),
+        ([8, 8], 2, [[0, 1]]),
+        ([128], 2, [[0]]),
+        ([64, 64, 64], 1, [[0, 1, 2]]),
+        ([40, 40], 4, [[0], [1]]),
+    ],
+)
+def test_rows_are_shared_out(sizes: list[int], streams: int, expected: list[list[int]]) -> None:
+    assert _parted(sizes, streams) == expected
 
 
 def _twins(**switches: bool) -> tuple[Transformer, Transformer]:

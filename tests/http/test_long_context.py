@@ -92,7 +92,7 @@ def test_more_positions_than_trained_turn_the_slowest_angle_no_further() -> None
         (["--context", "12"], "--context 12: expected 1024 to"),
         (["--cache-tokens", "1000"], "--cache-tokens 1000: expected 1024 to"),
         (["--context", "32768", "--cache-tokens", "24576"], "does not hold a --context of 32768: 33024 do"),
-        (["--waiting", "0"], "--concurrent and --waiting"),
+        (["--waiting", "0"], "--waiting and --streams"),
     ],
 )
 def test_numbers_that_do_not_go_together(arguments: list[str], why: str, capsys: pytest.CaptureFixture[str]) -> None:
