@@ -39,7 +39,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 1
     outcomes = _with_median_times(runs)
     figures = {name: summed_up(each) for name, each in groups(outcomes).items()}
-    for table in (_table(figures), _faults(outcomes)):
+    for table in (_table(figures), _by_way(outcomes), _faults(outcomes)):
         print(tables.markdown(table)) if args.markdown else tables.show(table, Console(highlight=False, width=140))
     settings = {
         "model": None if engine is None else engine.name,
@@ -121,6 +121,16 @@ def _table(figures: dict[str, dict[str, Any]]) -> tables.Table:
         for name, each in figures.items()
     ]
     return tables.Table("Next edits", _COLUMNS, rows)
+
+
+def _by_way(outcomes: Sequence[Outcome]) -> tables.Table:
+    """What `mercury_lsp.nextedit.gains` counts: of each kind and confidence, how many were offered and how many of them were exact."""
+    ways = sorted({(each.offered, each.confidence) for each in outcomes if each.offered is not None and each.offered != "model"})
+    rows = []
+    for kind, confidence in ways:
+        offered = [each for each in outcomes if (each.offered, each.confidence) == (kind, confidence)]
+        rows.append((str(kind), tables.number(confidence), str(len(offered)), str(sum(each.exact for each in offered))))
+    return tables.Table("By way", ("", "confidence", "offered", "exact"), rows)
 
 
 def _faults(outcomes: Sequence[Outcome]) -> tables.Table:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from mercury_lsp.nextedit.gains import chance
 from mercury_lsp.nextedit.imports_read import imports
 from mercury_lsp.nextedit.imports_write import take_out
 from mercury_lsp.nextedit.moment import Edit, Fault, Moment, Proposal, Text, line_span, undone_tree
@@ -18,8 +19,8 @@ from mercury_lsp.nextedit.names import places
 from mercury_lsp.nextedit.words import renamed
 
 _CAUSES = 6  # intentions, the latest ones
-# A compiler that asks "did you mean" and an editor's own rename are seldom wrong; there is no recorded history with diagnostics to count.
-_RENAMED, _MEANT, _UNUSED, _MISSING = 0.85, 0.75, 0.8, 0.75
+_RENAMED, _MEANT, _MISSING = chance("diagnostic, renamed"), chance("diagnostic, meant"), chance("diagnostic, missing")
+_UNUSED = chance("import gone")  # the edit is the same
 
 _QUOTED = r"['\"`‘“]([^'\"`’”\n]+)['\"`’”]"
 UNDEFINED = re.compile(

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 
 from mercury_lsp.nextedit.functions import Item, Listed, function_at
+from mercury_lsp.nextedit.gains import chance
 from mercury_lsp.nextedit.moment import Edit, Intention, Moment, Proposal, Text, undone_tree
 
-_SURE = 0.8
 _LONGEST = 4_000  # characters of a function in which the line is looked for
 
 
@@ -38,7 +38,7 @@ def _proposed(text: Text, intention: Intention, before: Listed, after: Listed) -
     at = min(line.end() + 1, len(text.text))
     written = re.sub(rf"(?<!\w){re.escape(last.name)}(?!\w)", new.name, line[0])
     edit = Edit(text.document, at, at, f"{written}\n" if text.text[:at].endswith("\n") else f"\n{written}")
-    yield Proposal(edit=edit, kind="signature", label=f"Keep {new.name}", confidence=_SURE, cause=intention.number, order=-1)
+    yield Proposal(edit=edit, kind="signature", label=f"Keep {new.name}", confidence=chance("kept"), cause=intention.number, order=-1)
 
 
 def _keeping(text: Text, function: Listed, item: Item) -> re.Match[str] | None:

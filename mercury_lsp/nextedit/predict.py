@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable, Iterator
 
 from mercury_lsp.nextedit.faults import faults
+from mercury_lsp.nextedit.gains import FADING
 from mercury_lsp.nextedit.imports import imports_gone, imports_needed
 from mercury_lsp.nextedit.kept import kept
 from mercury_lsp.nextedit.moment import Moment, Proposal
@@ -27,7 +28,6 @@ _MAKERS: tuple[Callable[[Moment], Iterator[Proposal]], ...] = (
     imports_gone,
     faults,
 )
-_FADING = 0.9  # what a proposal is worth with each thing that was done since its cause
 
 
 def predictions(moment: Moment) -> Iterator[Proposal]:
@@ -35,7 +35,7 @@ def predictions(moment: Moment) -> Iterator[Proposal]:
     found = [proposal for make in _MAKERS for proposal in _made(make, moment)]
     latest = max((each.number for each in moment.intentions), default=0)
     seen = set()
-    for proposal in sorted(found, key=lambda each: (-each.confidence * _FADING ** (latest - each.cause), each.order)):
+    for proposal in sorted(found, key=lambda each: (-each.confidence * FADING ** (latest - each.cause), each.order)):
         if proposal.edit not in seen and keeps_valid(moment, proposal.edit):
             seen.add(proposal.edit)
             yield proposal

@@ -6,15 +6,13 @@ import re
 from collections.abc import Iterator
 
 from mercury_lsp.nextedit.changes import Change, gathered, in_turn
+from mercury_lsp.nextedit.gains import chance
 from mercury_lsp.nextedit.moment import Edit, Intention, Moment, Proposal, Text, line_span
 from mercury_lsp.nextedit.rules import Changed, Rule, changed, rules
 
 _CAUSES = 8  # intentions in which two alike are looked for
 _MOST = 30  # lines
 _LONGEST = 240  # characters of a line
-
-# What is left of the confidence behind somebody who works down or up a text: they have been there. See `rules` for what was measured.
-_BEHIND = 0.6
 
 _Made = tuple[Intention, Changed]
 
@@ -59,7 +57,7 @@ def _proposals(moment: Moment, first: Intention, last: Intention, rule: Rule) ->
         if len(changes) > _MOST or any(_is_passed_over(text, change, first, last) for change in changes):
             return
         for order, edit in in_turn(text, gathered(text, changes), after):
-            confidence = rule.confidence * (_BEHIND if _is_behind(edit, first, last) else 1)
+            confidence = min(rule.confidence, chance("repeat behind")) if _is_behind(edit, first, last) else rule.confidence
             yield Proposal(edit=edit, kind="repeat", label="Repeat the change", confidence=confidence, cause=last.number, order=order)
 
 

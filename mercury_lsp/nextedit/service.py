@@ -110,10 +110,10 @@ class NextEdits:
         return self._asked == asked and self._session.is_current(snapshot)
 
     def _structural(self, moment: Moment, *, anywhere: bool) -> Offer | None:
-        least = self._settings().min_confidence
+        least = self._settings().min_confidence  # what is as likely wrong as right is not worth a look
         for found in predictions(moment):
             text = moment.text(found.edit.document)
-            if text is None or found.confidence < least or not (anywhere or text is moment.here):
+            if text is None or found.confidence <= least or not (anywhere or text is moment.here):
                 continue
             if self._quiet.may(text, found):
                 return self._offer(text, found, moment.intentions)

@@ -7,13 +7,14 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from mercury_lsp.nextedit.alike import Pattern, letters
+from mercury_lsp.nextedit.gains import chance
 from mercury_lsp.nextedit.moment import Edit, Intention, Moment, Proposal, Text
 from mercury_lsp.nextedit.words import tokens
 
 _CAUSES = 6
 _LEAST_LETTERS = 3
 _MOST = 30
-_PUT_IN, _TAKEN_OUT = 0.7, 0.6
+_PUT_IN, _TAKEN_OUT = chance("line put in"), chance("line taken out")
 
 
 # What is put in to look at something, and taken out all together.
