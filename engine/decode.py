@@ -284,7 +284,8 @@ def _unverified(decoder: Decoder, slot: CacheSlot, prompt: Sequence[int]) -> Ite
         sure = torch.zeros(layout.block - 1)
         done = 0  # committed from the left without a gap
         while done < len(masked):
-            best = best_ids(decoder.read(slot, block_alone(block, len(slot.ids)))[1][:-1])  # the last slot's token lies beyond the block
+            logits = decoder.read(slot, block_alone(block, len(slot.ids)))[1][:-1]  # the last slot's token lies beyond the block
+            best = Best(*(part.cpu() for part in best_ids(logits)))
             chosen = commit_confident(best.confidence, masked, _UNVERIFIED_THRESHOLD)
             block[1:] = best.ids.where(chosen, block[1:])
             sure = best.confidence.where(chosen, sure)

@@ -26,14 +26,15 @@ from engine.api import (
 from engine.beginnings import begun, behind, first_ids
 from engine.cache import PrefixCache
 from engine.checkpoints.catalog import find
-from engine.checkpoints.load import Checkpoint, load_checkpoint
-from engine.decode import Decoded, Decoder, Interrupt, Interrupted, Limits, decode
+from engine.checkpoints.load import Checkpoint, load_checkpoint, load_on_gpu
+from engine.decode import Decoded, Decoder, Interrupt, Interrupted, Limits
 from engine.dedent import ended
 from engine.first_change import first_change
 from engine.follow import Follow
 from engine.layout import chat_ids, infill_ids, most_related, rewrite_ids
 from engine.listener import Listener
-from engine.models.fastest import fastest_dtype
+from engine.models.fastest import fastest_dtype, gpu_for
+from engine.on_device import decode
 
 # Two documents side by side and a jump back in one of them; a slot takes 37 MB with the default model.
 _CACHE_SLOTS = 3
@@ -69,8 +70,9 @@ class LocalEngine:
     def load(cls, config: EngineConfig) -> LocalEngine:
         """Load the catalogued model `config` names. Raises `ModelMissing`, `CheckpointInvalid` or `SettingInvalid`."""
         torch.set_num_threads(config.threads or default_threads())
-        files = find(config.model)
-        return cls(load_checkpoint(files.gguf, files.adapter, compute_dtype(config.dtype)), config.model)
+        files, gpu = find(config.model), gpu_for(config.dtype)
+        on_gpu = None if gpu is None else load_on_gpu(files.gguf, files.adapter, gpu)
+        return cls(on_gpu or load_checkpoint(files.gguf, files.adapter, compute_dtype(config.dtype)), config.model)
 
     @torch.inference_mode()
     def infill(self, request: InfillRequest, stop: StopFlag) -> Draft:
@@ -116,7 +118,7 @@ class LocalEngine:
         most = self.layout.context + MOST_TOKENS - len(ids)
         limits = Limits(
             tokens=most,
-            line_ends=lambda index: False,
+            line_ends=_never,
             text_ends=lambda ids: self._changed(request, ids) is not None,
             verify=True,
             may_stay=not request.instruction,  # who gives one wants a change
@@ -133,9 +135,7 @@ class LocalEngine:
         Raises `RequestInvalid` where the model knows no conversation, or the turns leave no room for an answer.
         """
         started = time.perf_counter()
-        limits = Limits(
-            tokens=min(request.max_tokens, MOST_TOKENS), line_ends=lambda index: False, text_ends=lambda ids: False, verify=True
-        )
+        limits = Limits(tokens=min(request.max_tokens, MOST_TOKENS), line_ends=_never, text_ends=lambda ids: False, verify=True)
         listener = Listener(lambda ids: heard(self.tokenizer.decode(ids)))
         decoded, missing = self._decode(self._chat_ids(request), limits, _interruption(request, stop), [listener])
         return self._plain(decoded, self.tokenizer.decode(decoded.ids), missing, started)
@@ -213,7 +213,7 @@ class LocalEngine:
         dedent = request.dedent
         return Limits(
             tokens=min(request.max_tokens, MOST_TOKENS),
-            line_ends=(lambda index: False) if request.multiline else self.tokenizer.has_newline,
+            line_ends=_never if request.multiline else self.tokenizer.has_newline,
             text_ends=(lambda ids: False) if dedent is None else lambda ids: ended(self.tokenizer.decode(ids), dedent) is not None,
             verify=request.verify,
             not_first=first_ids(self.tokenizer, request.unlike),
@@ -245,6 +245,11 @@ class LocalEngine:
         raw = self.tokenizer.to_bytes(decoded.ids)
         lengths = (min(len(raw[:end].decode(errors="ignore")), len(text)) for end in ends)
         return [confidence.Token(*each) for each in zip(lengths, decoded.confidence, strict=True)]
+
+
+def _never(index: int) -> bool:
+    """One function for all, by which a device knows the rule again."""
+    return False
 
 
 def default_threads() -> int:

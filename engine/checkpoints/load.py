@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
+import logging
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import NamedTuple
 import torch
 
 from engine import confidence, loading
+from engine.api import CheckpointInvalid
 from engine.checkpoints import gguf
 from engine.checkpoints.adapter import Adapter, merge
 from engine.checkpoints.gguf import GGUFFile
@@ -20,9 +22,12 @@ from engine.config import DenseConfig, InfillLayout, reaching
 from engine.models import balance, rounding
 from engine.models.balance import Balance
 from engine.models.dense import DenseTransformer, LayerWeights
+from engine.models.device import DeviceTransformer
 from engine.models.rounding import Int8, from_named, named, rounded, rounded_layer
 from engine.models.transformer import Transformer, kept_dtype
 from engine.tokenizer import TextTokenizer
+
+log = logging.getLogger(__name__)
 
 # GGUF's names of what is stacked into one map of ours.
 _STACKED = {"qkv": ("attn_q", "attn_k", "attn_v"), "o": ("attn_output",), "gu": ("ffn_gate", "ffn_up"), "dn": ("ffn_down",)}
@@ -67,7 +72,30 @@ def load_checkpoint(base: Path, adapter_path: Path, dtype: torch.dtype, position
         transformer: Transformer = _rounded(file, adapter, config, tokenizer.encode(_SAMPLE), streams)
     else:
         transformer = _dense(file, adapter, config, dtype)
-    chain = adapter.chain and (adapter.chain[0].float(), adapter.chain[1].float())
+    return _checkpoint(transformer, tokenizer, adapter, adapter_path)
+
+
+def load_on_gpu(base: Path, adapter_path: Path, device: torch.device) -> Checkpoint | None:
+    """The same on a GPU, in bfloat16. None where that fails, with a line in the log: there are many ways, of drivers, of compilers and of
+    memory, and none of them may cost the user an answer. Raises `CheckpointInvalid`."""
+    file, adapter = GGUFFile(base), Adapter(adapter_path)
+    try:
+        embedding = merged_embedding(file, adapter, torch.bfloat16).to(device)
+        model = DeviceTransformer(file.config, embedding, file.tensor("output_norm.weight", torch.bfloat16).to(device))
+        for weights in merged_layers(file, adapter, torch.bfloat16):
+            model.add_layer(weights)
+        model.try_out(adapter.layout.mask_id)
+    except CheckpointInvalid:
+        raise
+    except Exception as error:
+        log.warning("the GPU cannot be used (%s: %s): the CPU computes", type(error).__name__, error)
+        return None
+    return _checkpoint(model, TextTokenizer(file.tokenizer_tables), adapter, adapter_path)
+
+
+def _checkpoint(transformer: Transformer, tokenizer: TextTokenizer, adapter: Adapter, adapter_path: Path) -> Checkpoint:
+    device = transformer.embedding.device
+    chain = adapter.chain and (adapter.chain[0].float().to(device), adapter.chain[1].float().to(device))
     return Checkpoint(transformer, tokenizer, adapter.layout, chain, confidence.load(adapter_path, adapter.fingerprint))
 
 

@@ -134,6 +134,17 @@ class DeviceTransformer:
             memory.writer = Writer(self._stack, self.ops, memory.caches, banned, mask_id, room=room, times=times, graphs=self._graphs)
         return memory.writer
 
+    @torch.inference_mode()
+    def try_out(self, mask_id: int) -> None:
+        """Run every kernel once, which compiles them: seconds to minutes the first time on a machine. Raises whatever goes wrong there."""
+        slot = CacheSlot(self.config, 2 * sum(CHUNKS), self.dtype)
+        for rows in CHUNKS:
+            self.read(slot, [mask_id] * rows)
+        writer = self.writer(slot, torch.zeros(0, dtype=torch.int64), mask_id, room=1)
+        writer.start(mask_id, [], len(slot.ids), 1, torch.zeros(len(self.embedding), dtype=torch.int8))
+        writer.launches.launch()
+        writer.launches.landed()
+
     def _bytes(self) -> int:
         weights = [self._stack.head, *(part for layer in self._stack.layers for part in (layer.qkv.weight, *layer[1:]))]
         return sum(weight.data.numel() * weight.data.element_size() for weight in weights)

@@ -1,4 +1,4 @@
-"""Which way to compute a model is the fastest on this machine, by a trial. Knows no file."""
+"""Which way to compute a model is the fastest on this machine: a GPU, else what a trial says. Knows no file."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from engine.config import DenseConfig
 from engine.models.dense import DenseTransformer, LayerWeights
 from engine.models.rounding import rounded, rounded_layer
 from engine.models.transformer import float_dtype, kept_dtype
+from kernels.launch import gpu_of
 
 # A few layers of the default model's size, more than a core's own cache holds, and a usual forward.
 _CONFIG = DenseConfig(
@@ -29,6 +30,14 @@ def fastest_dtype() -> torch.dtype:
     if importlib.util.find_spec("openvino") is None:
         return floats
     return min(_trial((floats, torch.int8)).items(), key=lambda item: item[1])[0]
+
+
+def gpu_for(dtype: str) -> torch.device | None:
+    """The GPU to compute on, where there is one that takes the kernels; `dtype` must leave the choice, or be what they compute in."""
+    if dtype not in ("auto", "bfloat16") or not torch.cuda.is_available():
+        return None
+    device = torch.device("cuda", torch.cuda.current_device())
+    return None if gpu_of(device) is None else device
 
 
 @torch.inference_mode()

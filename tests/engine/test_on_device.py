@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -11,7 +12,7 @@ from holes import holes
 from test_decode import StopAfter, fresh_slot, nearest, never
 
 from engine import on_device
-from engine.api import InfillRequest, StopFlag
+from engine.api import EngineConfig, InfillRequest, StopFlag
 from engine.cache import CacheSlot
 from engine.checkpoints.adapter import Adapter
 from engine.checkpoints.catalog import find
@@ -25,6 +26,8 @@ from engine.follow import Follow
 from engine.listener import Listener
 from engine.models.dense import DenseTransformer, LayerWeights
 from engine.models.device import CHUNKS, DeviceTransformer
+from engine.models.fastest import gpu_for
+from kernels.launch import gpu_of
 from kernels.weight import Kind
 
 VOCAB, END, MASK = 61, 0, 60
@@ -229,7 +232,7 @@ def on_device_engine(engine: LocalEngine) -> Decoder:
 def test_the_default_models_text_is_greedy_and_the_hosts(engine: LocalEngine, on_device_engine: Decoder, part: int) -> None:
     """Token for token, and by fewer forwards than tokens."""
     forwards = tokens = 0
-    for request in itertools.islice(holes(32, multiline=True), part, None, 2):
+    for request in itertools.islice(holes(20, multiline=True), part, None, 2):
         ids = engine.prompt_ids(nearest(request))
         rule = limits(8)
         slots = [fresh_slot(engine) for _ in range(3)]
@@ -258,3 +261,43 @@ def test_an_engine_on_a_device_writes_what_another_writes(
     assert [draft.ended for draft in found] == [draft.ended for draft in expected]
     block = found[1].text
     assert ended(block, 4) is None
+
+
+def test_a_gpu_is_taken_where_it_takes_the_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert gpu_for("auto") is None or torch.cuda.is_available()
+    chip = SimpleNamespace(name="a GPU", major=8, minor=0, multi_processor_count=108)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "current_device", lambda: 1)
+    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda device: chip)
+    gpu_of.cache_clear()
+    assert gpu_for("auto") == gpu_for("bfloat16") == torch.device("cuda", 1)
+    assert gpu_for("float32") is None and gpu_for("int8") is None
+    gpu_of.cache_clear()
+    chip.major = 7
+    assert gpu_for("auto") is None
+    gpu_of.cache_clear()
+
+
+def test_the_engine_loads_onto_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The CPU stands for one: the twins in bfloat16."""
+    monkeypatch.setattr("engine.engine.gpu_for", lambda dtype: torch.device("cpu"))
+    loaded = LocalEngine.load(EngineConfig(threads=1))
+    assert isinstance(loaded.decoder.transformer, DeviceTransformer) and loaded.decoder.transformer.dtype == torch.bfloat16
+    draft = loaded.infill(
+        InfillRequest(prefix="def add(left, right):\n    return left + ", suffix="\n", path="a.py", max_tokens=6), StopFlag()
+    )
+    assert "right" in draft.text and draft.forwards <= draft.tokens
+
+
+def test_what_fails_on_a_gpu_is_said_and_the_cpu_computes(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    def broken(model: DeviceTransformer, mask_id: int) -> None:
+        raise RuntimeError("Failed to find C compiler")
+
+    monkeypatch.setattr("engine.engine.gpu_for", lambda dtype: torch.device("cpu"))
+    monkeypatch.setattr(DeviceTransformer, "try_out", broken)
+    monkeypatch.setattr("engine.engine.fastest_dtype", lambda: torch.float32)
+    with caplog.at_level("WARNING"):
+        loaded = LocalEngine.load(EngineConfig(threads=1))
+    assert isinstance(loaded.decoder.transformer, DenseTransformer)
+    said = "the GPU cannot be used (RuntimeError: Failed to find C compiler): the CPU computes"
+    assert [record.getMessage() for record in caplog.records] == [said]
