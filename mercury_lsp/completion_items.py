@@ -6,7 +6,6 @@ They are sorted behind all others and marked, and come without trigger character
 from __future__ import annotations
 
 import logging
-import re
 from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types
@@ -14,6 +13,7 @@ from lsprotocol import types
 from engine.api import MercuryError
 from mercury_lsp.ask import inline_completion_ask
 from mercury_lsp.session import Snapshot
+from mercury_lsp.word import begun
 
 if TYPE_CHECKING:
     from mercury_lsp.server import MercuryServer
@@ -22,7 +22,6 @@ _log = logging.getLogger(__name__)
 
 _LABEL = 60  # characters; a popup is seldom wider
 _LAST = "\uffff"  # as sort text it stands behind what any server sends
-_WORD = re.compile(r"\w*\Z")
 
 
 def offer(ls: MercuryServer) -> None:
@@ -61,20 +60,21 @@ def _item(ghost: dict[str, Any], snapshot: Snapshot) -> dict[str, Any]:
     before, rest = snapshot.line_text[: snapshot.column], snapshot.line_text[snapshot.column :]
     insert: str = ghost["insertText"].removeprefix(snapshot.mark)
     new = insert[len(before) : len(insert) - len(rest)]
-    word = _WORD.search(before)
-    assert word is not None
-    at, cursor = ({"line": snapshot.line, "character": snapshot.character_of(column)} for column in (word.start(), snapshot.column))
-    first = (word[0] + new).strip().split("\n", 1)
+    word = begun(before)
+    at, cursor = (
+        {"line": snapshot.line, "character": snapshot.character_of(column)} for column in (snapshot.column - len(word), snapshot.column)
+    )
+    first = (word + new).strip().split("\n", 1)
     label = first[0][:_LABEL] + ("…" if len(first) > 1 or len(first[0]) > _LABEL else "")
     return {
         "label": label,
         "labelDetails": {"description": "mercury"},
         "kind": types.CompletionItemKind.Text.value,
         "detail": "mercury-lsp",
-        "documentation": {"kind": "markdown", "value": f"```{snapshot.language}\n{(word[0] + new).strip(chr(10))}\n```"},
+        "documentation": {"kind": "markdown", "value": f"```{snapshot.language}\n{(word + new).strip(chr(10))}\n```"},
         "sortText": _LAST,
-        "filterText": (word[0] + new).split("\n")[0] or first[0],
-        "textEdit": {"range": {"start": at, "end": cursor}, "newText": word[0] + new},
+        "filterText": (word + new).split("\n")[0] or first[0],
+        "textEdit": {"range": {"start": at, "end": cursor}, "newText": word + new},
         "insertTextFormat": types.InsertTextFormat.PlainText.value,
         "insertTextMode": types.InsertTextMode.AsIs.value,  # it is indented already
         "command": ghost["command"],

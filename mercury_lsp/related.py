@@ -15,6 +15,7 @@ from mercury_lsp.regions import Regions, likeness, names_in
 from mercury_lsp.session import Snapshot
 from mercury_lsp.syntax import whole_lines
 from mercury_lsp.uris import file_key
+from mercury_lsp.word import begun
 
 # Characters. As in training, for a context of 512 tokens of 3.2 characters: a third of it is for related text, and half of it about what
 # the model sees of the prefix.
@@ -23,13 +24,13 @@ WINDOW = 819
 _BELOW = 400  # after the cursor, about what the model sees of the suffix
 _NEAR = 800  # before the cursor's line, in which names are looked for that something defines
 _NEARER = 400  # and those that a place should have that looks like this one
+_FAR = 4_096  # characters from which on a line is no longer looked at as a whole
 _HEAD = 4_000  # of the file, in which imports are looked for
 _MOST = 2  # definitions
 _LEAST = 80  # room that is worth filling
 _BETTER = 1.2  # times as much like this one must a place be to be sent instead of the one before: another prompt is read anew
 
 _NAME = re.compile(r"[^\W\d]\w{3,}")
-_UNFINISHED = re.compile(r"\w+$")
 # Languages that name each other's definitions.
 _KIN = {"javascript": "js", "typescript": "js", "tsx": "js", "c": "c", "cpp": "c"}
 
@@ -68,9 +69,13 @@ def surroundings(snapshot: Snapshot, roots: Sequence[str]) -> Surroundings:
 
 
 def _before(snapshot: Snapshot, most: int) -> str:
-    """The text left of the cursor, without a word that is being typed. Begins with a line, for all cursors of a line the same one."""
+    """The text left of the cursor, without a word that is being typed. Begins with a line, for all cursors of a line the same one, unless
+    it is an endless one."""
     first = snapshot.text.rfind("\n", 0, max(0, snapshot.line_start - most)) + 1
-    return _UNFINISHED.sub("", snapshot.text[first : snapshot.offset])
+    if snapshot.column > _FAR:
+        first = max(first, (snapshot.offset - most) // _FAR * _FAR)
+    text = snapshot.text[first : snapshot.offset]
+    return text.removesuffix(begun(text))
 
 
 def pieces(snapshot: Snapshot, around: Surroundings, view: View, before: Sequence[Piece] = ()) -> tuple[Piece, ...]:

@@ -12,6 +12,7 @@ from mercury_lsp.nextedit.moment import Intention, Text, line_span
 _TOKEN = re.compile(r"[^\W\d]\w*|\d+(?:\.\d+)?|[ \t]+|\n|.", re.DOTALL)
 _NAME = re.compile(r"[^\W\d]\w*\Z")
 _MOST = 1_500  # tokens that are compared
+_LONGEST = 200  # characters of a name: what is longer is data
 
 
 class Renamed(NamedTuple):
@@ -38,7 +39,7 @@ def tokens(text: str) -> list[str]:
 
 
 def is_name(token: str) -> bool:
-    return _NAME.match(token) is not None
+    return len(token) <= _LONGEST and _NAME.match(token) is not None
 
 
 def renamed(text: Text, intention: Intention) -> Iterator[Renamed]:

@@ -255,6 +255,40 @@ def test_the_cursor_in_every_place_of_a_text() -> None:
                     accept(text, item)  # asserts that the range is in the line
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "language"),
+    [
+        ('x = "' + "A" * 200_000 + '"; ', "\n", "javascript"),
+        ("A" * 200_000, "\n", ""),
+        ("A" * 200_000 + "(", ")\n", "python"),
+        ("x = [" + "1," * 100_000, "]\n", "python"),
+        ("a{b:url(data:" + "A/+" * 60_000 + ") ", "}\n", "css"),
+        (" " * 200_000 + "x = ", "\n", "python"),
+        ("x = ", " " * 200_000, "python"),
+        ("x = ", "\n" + "\n" * 100_000, "python"),
+        ("(" * 50_000, "\n", "go"),
+    ],
+    ids=["string", "word", "call", "list", "url", "indented", "trailing", "blank", "brackets"],
+)
+def test_an_endless_line_holds_nobody_up(before: str, after: str, language: str) -> None:
+    """Nor whatever else is asked about it. Some seconds on two busy cores; what looked at each letter again and again took minutes."""
+    line = before.count("\n")
+    with scripted(*["2 + 3"] * 4) as client:
+        client.capabilities = {"textDocument": {"completion": {}}}
+        client.initialize({"deadlineMs": 60_000, "completionItems": True})
+        began = time.monotonic()
+        client.open(before + after, language=language)
+        for typed in (1, 2, 3):
+            client.change(at("1", line, len(before) + typed - 1, len(before) + typed - 1))
+            place = {"textDocument": {"uri": URI, "version": 1 + typed}, "position": {"line": line, "character": len(before) + typed}}
+            client.items(line, len(before) + typed, kind=1 + typed % 2)
+            client.call("textDocument/completion", {**place, "context": {"triggerKind": 1}})
+            client.call("textDocument/copilotInlineEdit", place)
+            spot = {"start": place["position"], "end": place["position"]}
+            client.call("textDocument/codeAction", {**place, "range": spot, "context": {"diagnostics": []}})
+        assert time.monotonic() - began < 30
+
+
 # ------------------------------------------------------------------------------------------------ one document, however it is spelled
 
 SPELLED = ("file:///project/s%20t.py", "file:///project/s t.py")
