@@ -1,6 +1,7 @@
 """What follows elsewhere in a project after the longest run of words and signs that equals the text before a cursor.
 
-Only measured, by `bench_memory`: beyond the lines that begin alike it gives too little to be kept in memory. Knows no editor and no model.
+Only measured, by `bench_memory`: beyond the lines that begin alike it gives too little to be kept in memory; ARCHITECTURE.md has the
+figures.
 """
 
 from __future__ import annotations
