@@ -147,7 +147,8 @@ def _check_unchanged(names: Names, value: Node, statement: Node, use: Use | None
     for read in names.within(value.start_byte, value.end_byte):
         for other in names.by_binding.get(read.binding, ()) if read.binding is not None else ():
             late = other.writes and other.start >= statement.end_byte and (use is None or other.start < use.start)
-            nested = other.writes and other.scope.function is not read.scope.function
+            named_once = other.declares and read.binding is not None and read.binding.declared.constant  # an import, a function
+            nested = other.writes and not named_once and other.scope.function is not read.scope.function
             if late or nested:
                 raise Refused(f"`{other.name}` changes before it is used")
         if read.binding is None and read.node.type == "identifier" and use is None:
