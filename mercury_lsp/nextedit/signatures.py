@@ -18,6 +18,7 @@ from mercury_lsp.syntax import Tree
 
 # In the file of the function, in another one, and where an argument is taken from its name.
 _HERE, _ELSEWHERE, _GUESSED = chance("signature"), chance("signature elsewhere"), chance("signature by name")
+_TWICE = frozenset({"c", "cpp"})  # languages that declare a function apart from its definition
 _CAUSES = 10  # intentions, the latest ones: each costs a tree
 _MOST = 40  # calls
 _EXACT = frozenset({"c", "cpp", "rust", "go"})  # a value may have to be borrowed, or its address taken
@@ -34,7 +35,7 @@ def signatures(moment: Moment) -> Iterator[Proposal]:
             continue
         old_tree = undone_tree(moment, text, intention)
         before = function_at(old_tree, intention.start) if old_tree is not None else None
-        if before is not None and before.name == after.name and _names(before) != _names(after):
+        if before is not None and before.name == after.name and (_names(before) != _names(after) or _is_retyped(tree, before, after)):
             yield from _followed(moment, intention, text, tree, before, after)
 
 
@@ -44,6 +45,15 @@ def _is_being_typed(moment: Moment, text: Text, function: Listed) -> bool:
         return False
     left, right = text.text[function.start : moment.cursor].rstrip(), text.text[moment.cursor : function.end].lstrip()
     return left.endswith(("(", ",")) and right.startswith((")", ","))
+
+
+def _is_retyped(tree: Tree, before: Listed, after: Listed) -> bool:
+    """Whether only types changed, in a language that writes them twice."""
+    return tree.language in _TWICE and _in_one_line(before.text) != _in_one_line(after.text)
+
+
+def _in_one_line(text: str) -> str:
+    return re.sub(r"\s+", " ", text)
 
 
 def _names(function: Listed) -> list[str]:
@@ -56,14 +66,24 @@ def _followed(moment: Moment, intention: Intention, text: Text, tree: Tree, befo
         return
     step = _Step(before, after)
     is_method = _is_method(tree, after)
-    changes = [*_prototypes(tree, before, after), *_calls(tree, name, step, _seen_to(moment, text, intention), is_method=is_method)]
+    changes = [
+        *_prototypes(tree, before, after, after.start),
+        *_calls(tree, name, step, _seen_to(moment, text, intention), is_method=is_method),
+    ]
     yield from _proposals(moment, intention, text, after, changes, _HERE)
     for other in moment.others if text is moment.here else (moment.here, *moment.others):
-        if other.document != text.document and kin(other) == kin(text) and is_connected(text, other, name):
-            other_tree = moment.tree(other)
-            if other_tree is not None and not bound_elsewhere(moment, text, other, name):
-                changes = _calls(other_tree, name, step, _seen_to(moment, other, intention), is_method=is_method)
-                yield from _proposals(moment, intention, other, after, changes, _ELSEWHERE)
+        other_tree = moment.tree(other) if other.document != text.document and kin(other) == kin(text) else None
+        if other_tree is None or bound_elsewhere(moment, text, other, name):
+            continue
+        changes = _prototypes(other_tree, before, after) if _are_halves(text, other) else []
+        if is_connected(text, other, name):
+            changes += _calls(other_tree, name, step, _seen_to(moment, other, intention), is_method=is_method)
+        yield from _proposals(moment, intention, other, after, changes, _ELSEWHERE)
+
+
+def _are_halves(text: Text, other: Text) -> bool:
+    """Whether one is the header of the other: both have the same name but for the ending."""
+    return text.path.rpartition(".")[0].rpartition("/")[2] == other.path.rpartition(".")[0].rpartition("/")[2]
 
 
 def _seen_to(moment: Moment, text: Text, intention: Intention) -> list[tuple[int, int]]:
@@ -203,12 +223,12 @@ def _is_overloaded(tree: Tree, function: Listed) -> bool:
     return any(each.has_body == function.has_body for each in others)
 
 
-def _prototypes(tree: Tree, before: Listed, after: Listed) -> list[tuple[Change, float]]:
-    """What C declares of the function elsewhere, or where it is defined after its prototype was changed."""
-    if tree.language not in ("c", "cpp"):
+def _prototypes(tree: Tree, before: Listed, after: Listed, own: int = -1) -> list[tuple[Change, float]]:
+    """What C declares of the function elsewhere, or where it is defined after its prototype was changed; `own` is where it was changed."""
+    if tree.language not in _TWICE:
         return []
-    old = re.sub(r"\s+", " ", before.text)
-    others = [each for each in functions_named(tree, after.name) if each.start != after.start and re.sub(r"\s+", " ", each.text) == old]
+    old = _in_one_line(before.text)
+    others = [each for each in functions_named(tree, after.name) if each.start != own and _in_one_line(each.text) == old]
     return [(Change(each.start, each.end, after.text), _HERE) for each in others]
 
 

@@ -237,6 +237,17 @@ def test_calls_do_not_follow(language: str, before: str, change: tuple[str, str]
     assert following(language, before, change) is None
 
 
+@pytest.mark.parametrize("parameters", ["long a", "const int a", "int a, int b"])
+def test_a_type_is_followed_in_the_prototype(parameters: str) -> None:
+    """In the same file, and in the header that belongs to it."""
+    prototype, body = "int f({});\n", "int f({}) {{\n    return a;\n}}\n"
+    made = moment("c", prototype.format("int a") + "\n" + body.format("int a"), prototype.format("int a") + "\n" + body.format(parameters))
+    assert applied(made, next(predictions(made))) == prototype.format(parameters) + "\n" + body.format(parameters)
+    header = Text("/p/main.h", "file:///p/main.h", "/p/main.h", "c", prototype.format("int a"))
+    made = moment("c", body.format("int a"), body.format(parameters), others=[header])
+    assert applied(made, next(predictions(made))) == prototype.format(parameters)
+
+
 def test_a_call_that_was_put_in_order_is_left_alone() -> None:
     before = "def f(a, b):\n    pass\n\n\nf(1, 2)\n"
     swapped = ("(a, b)", "(b, a)")
