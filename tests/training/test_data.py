@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from pathlib import Path
 
 import msgspec
@@ -102,6 +103,18 @@ def test_all_kinds_of_holes_are_cut() -> None:
     assert "return abs(product)" in middles["line"]
     assert "abs(product" in middles["rest"] and "abs(product)" in middles["rest"]  # with and without the closer
     assert not any("\n" in middle for middle in middles["rest"] | middles["line"])
+
+
+def test_some_holes_begin_before_the_indentation_of_their_line() -> None:
+    """As a cursor stands on a blank line that the editor did not indent."""
+    text = "def f():\n" + "".join(f"        value_{number} = {number}\n" for number in range(50))
+    rng = random.Random(0)
+    columns: Counter[int] = Counter()
+    for hole in (cut(text, rng) for _ in range(2_000)):
+        if hole.kind in ("line", "lines") and text[hole.start : hole.end].strip().startswith("value_"):
+            columns[hole.start - text.rfind("\n", 0, hole.start) - 1] += 1
+    assert 0.3 < columns[0] / columns.total() < 0.5 and columns[8] > columns.total() / 3
+    assert sum(columns[column] for column in range(1, 8)) > 0
 
 
 def test_related_text_holds_the_definition_of_a_name_used_near_the_hole() -> None:
