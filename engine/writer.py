@@ -71,19 +71,23 @@ class Writer:
         self._usual = allow_all_but(self._banned, vocab).to(device)
         self._allowed = self._usual.repeat(rows.laid, 1)
         self._ends = torch.zeros(vocab, dtype=torch.int8, device=device)
+        self._ends_given: Tensor | None = None
         self.launches = Launches(repeatable(self._step, device, times=times, graphs=graphs), self.text.told)
 
     def start(self, anchor: int, draft: Sequence[int], cached: int, most: int, ends: Tensor, not_first: Sequence[int] = ()) -> None:
         """Begin anew behind `cached` positions and the committed id `anchor`; the draft is cut to what fits.
 
-        ends [vocab] int8, 1 for ids that end the text; `most`: ids to be written, no more than there is room for. `not_first`: ids that
-        the first one is not.
+        ends [vocab] int8, 1 for ids that end the text, which is not changed afterwards; `most`: ids to be written, no more than there is
+        room for. `not_first`: ids that the first one is not.
         """
         self.launches.forget()
         begin(self.text, anchor, list(draft[: self.text.slots - 1]), cached, most)
-        self._ends.copy_(ends)
-        first = torch.cat((self._banned, torch.tensor(not_first, dtype=torch.int64))).unique()
-        self._allowed[0].copy_(allow_all_but(first, self._vocab)[0])
+        if ends is not self._ends_given:
+            self._ends.copy_(ends)
+            self._ends_given = ends
+        if not_first:
+            banned = torch.cat((self._banned, torch.tensor(not_first, dtype=torch.int64))).unique()
+            self._allowed[0].copy_(allow_all_but(banned, self._vocab)[0])
 
     def _step(self) -> None:
         text, ops = self.text, self._ops

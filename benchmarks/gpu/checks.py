@@ -8,13 +8,14 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from kernels.choice import Listed, allow_all_but
+from kernels.choice import Choice, Listed, allow_all_but
 from kernels.commit import Blocks, Rule
 from kernels.gpu.shapes import Shape
 from kernels.noise import Noise, gumbel
 from kernels.ops import TWINS, Ops
 from kernels.qkv import Qkv, Turns
 from kernels.streams import Cached, seen_bits
+from kernels.verify import begin, new_text
 from kernels.weight import Kind, Weight, narrowed, product
 
 # ‖ours − exact‖ / ‖exact‖ that float32 sums and one rounding to the dtype allow, and what a rounded int4 weight adds.
@@ -42,7 +43,9 @@ def checks(ops: Ops, shape: Shape, device: torch.device, dtype: torch.dtype, row
     for stored in (dtype, torch.float8_e4m3fn) if has_fp8(device) else (dtype,):
         yield from _attention(ops, shape, device, dtype, rows, prefix, stored)
     yield from _commit(ops, device)
+    yield _verify(ops, device)
     if ops != TWINS:  # they are not held to it
+        yield from _idle(ops, shape, device, dtype, rows)
         yield from _alone(ops, shape, device, dtype, rows, prefix)
 
 
@@ -150,6 +153,34 @@ def _alone(ops: Ops, shape: Shape, device: torch.device, dtype: torch.dtype, row
     yield Check("gate_up: a row alone", float(differing.float().mean()), 0.0)
     differing = ops.project(mixed, down, x)[-1:] != ops.project(mixed[-1:], down, x[-1:])
     yield Check("projection: a row alone", float(differing.float().mean()), 0.0)
+
+
+def _idle(ops: Ops, shape: Shape, device: torch.device, dtype: torch.dtype, rows: int) -> Iterator[Check]:
+    """Where nothing lives the cache stays as it is; what else a kernel writes is for nobody."""
+    none = torch.zeros(1, dtype=torch.int32, device=device)
+    cache = torch.zeros(2, 1, shape.kv_heads, rows, shape.head_dim, device=device, dtype=dtype)
+    angles = torch.ones(1, rows, shape.head_dim // 2, device=device)
+    layer = Qkv(random_weight(shape.qkv, shape.width, "plain", device, dtype), shape.heads, 1e-6)
+    x, lengths = torch.randn(1, rows, shape.width, device=device, dtype=dtype), torch.zeros(1, dtype=torch.int32, device=device)
+    ops.qkv(x, layer, Turns(angles, angles), Cached(cache[0], cache[1], lengths), none)
+    yield Check("qkv: nothing lives", float(cache.count_nonzero()), 0.0)
+
+
+def _verify(ops: Ops, device: torch.device) -> Check:
+    """A draft that agrees to its third id, in a text of ten that goes on, and one that an id ends."""
+    differing = 0
+    for end in (0, 1):
+        texts = [new_text(6, 10, 99, torch.zeros(1, dtype=torch.int32, device=device)) for _ in range(2)]
+        ids = torch.randint(1, 90, (6 * 7,), dtype=torch.int32, device=device)
+        sure = torch.rand(6 * 7, device=device)
+        ends = torch.zeros(100, dtype=torch.int8, device=device)
+        ends[int(ids[2])] = end
+        for text, run in zip(texts, (ops.verify, TWINS.verify), strict=True):
+            begin(text, 0, [*ids[:3].tolist(), 95], 7, 10)
+            for _ in range(2):
+                run(text, Choice(ids, sure, sure, sure), ends)
+        differing += sum(int((one != other).sum()) for one, other in zip(*texts, strict=True))
+    return Check("verify", float(differing), 0.0)
 
 
 def _commit(ops: Ops, device: torch.device) -> Iterator[Check]:

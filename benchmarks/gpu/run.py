@@ -21,6 +21,7 @@ import torch
 
 from benchmarks.gpu import text
 from benchmarks.gpu.checks import Check, checks, kinds
+from benchmarks.gpu.loop_checks import loop_checks
 from benchmarks.gpu.op_times import OpTime, op_times
 from benchmarks.gpu.steps import Figures, Setting, measure
 from benchmarks.gpu.timing import Ceilings, ceilings
@@ -110,8 +111,9 @@ def _checks(run: Run, top: Ceilings) -> bool:
     torch.use_deterministic_algorithms(True, warn_only=True)
     found: list[Check] = []
     for shape, rows, prefix in settings:
-        told = checks(ops_for(run.device), shape, run.device, run.dtype, rows, prefix)
-        found += [check._replace(name=f"{shape.name} {check.name}") for check in _guarded(told)]
+        ops = ops_for(run.device)
+        for told in (checks(ops, shape, run.device, run.dtype, rows, prefix), loop_checks(ops, shape, run.device, run.dtype, prefix)):
+            found += [check._replace(name=f"{shape.name} {check.name}") for check in _guarded(told)]
     torch.use_deterministic_algorithms(False)
     for check in found:
         _tell(run, "check", check._asdict())

@@ -48,7 +48,7 @@ def interpreted(script: str) -> subprocess.CompletedProcess[str]:
 def test_its_checks_and_steps_run_the_kernels() -> None:
     done = interpreted(INTERPRETED)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "53 checks, 0 failed" in done.stdout and "tiny int4 × 2" in done.stdout
+    assert "58 checks, 0 failed" in done.stdout and "tiny int4 × 2" in done.stdout
     assert done.stdout.count("best (n, r, k, warps, stages)") == 3
 
 
