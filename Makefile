@@ -6,7 +6,7 @@ EXAMPLE := examples/inventory.py:33:9
 
 NPM := PATH="$(CURDIR)/$(BIN):$$PATH" npm
 
-.PHONY: bench-keystroke bench-memory bench-peers run test test-properties test-cluster test-editors check wheel vsix kernels clean bench-editors bench-context bench-effort bench-next-edit bench-quality bench-schemas bench-serving fit-confidence
+.PHONY: bench-keystroke bench-memory bench-peers run test test-properties test-cluster test-editors check wheel vsix kernels clean bench-editors bench-context bench-effort bench-next-edit bench-quality bench-schema-suite bench-schemas bench-serving fit-confidence
 
 run: .venv/.stamp-run
 	$(BIN)/mercury-lsp pull
@@ -105,6 +105,11 @@ bench-schemas: .venv/.stamp-dev
 	$(BIN)/mercury-lsp pull
 	$(BIN)/python -m benchmarks.bench_schemas $(if $(COUNT),--count $(COUNT)) $(if $(FIRST),--first $(FIRST)) \
 		$(if $(SECONDS_AT_MOST),--seconds $(SECONDS_AT_MOST))
+
+# make bench-schema-suite SUITE=JSON-Schema-Test-Suite/tests/draft2020-12: what of JSON Schema answers can be held to. Three minutes.
+bench-schema-suite: .venv/.stamp-dev
+	$(BIN)/mercury-lsp pull
+	$(BIN)/python -m benchmarks.bench_schema_suite --suite $(SUITE)
 
 # From a key to visible ghost text in Neovim and VS Code: eight minutes.
 bench-editors: .venv/.stamp-editors vsix

@@ -138,6 +138,11 @@ class Frontier:
         """How many ids of a draft the grammar lets through."""
         return 0 if self._matcher.is_stopped() else int(self._matcher.validate_tokens(list(draft)))
 
+    def fits(self, ids: Sequence[int]) -> bool:
+        """Whether `ids` are a whole answer. What is committed stays."""
+        ahead = self._matcher.deep_copy()
+        return bool(ahead.consume_tokens(list(ids))) and bool(ahead.is_accepting())
+
     def certain(self) -> list[int]:
         """A draft of the text that must follow: how it falls into ids is for the model to say."""
         return [] if self._matcher.is_stopped() else self._tokenizer.encode(self._matcher.compute_ff_bytes().decode(errors="ignore"))
