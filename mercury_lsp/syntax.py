@@ -65,6 +65,9 @@ EDIT = 4_000  # ~40 ms, once a key at worst
 TRIAL = 250
 _MENDING = 4  # reports that one counts for while an error is being mended: those took up to 250 us each
 _MAX_LENGTH = 1_000_000  # characters
+# To go from a node to the one around it takes the grammar's library a time that grows with the depth: 0.14 ms at 2,000, so that who climbs
+# from there to the top needs 0.3 s, and from 20,000 minutes (2 busy cores, 2026-11).
+_DEEPEST = 500
 _MAX_VISITS = 2_000  # nodes looked at while counting faults; a document with more than this is not in the grammar's language
 
 
@@ -96,7 +99,7 @@ class Tree:
 
     @classmethod
     def parse(cls, text: str, language: str, *, budget: int = FIRST_PARSE, pause: Callable[[], None] = lambda: None) -> Tree | None:
-        """None where there is no grammar, or where the document is too large or too contorted for `budget`, or has a NUL.
+        """None where there is no grammar, or where the document is too large, too deep or too contorted for `budget`, or has a NUL.
 
         `pause` is called again and again meanwhile, for whoever parses in the background to let others work.
         """
@@ -196,9 +199,11 @@ class Tree:
         return None
 
     def _around(self, position: int) -> Iterator[tree_sitter.Node]:
-        """The nodes around the character left of `position`, innermost first."""
+        """The nodes around the character left of `position`, innermost first, not too many."""
         node = self._tree.root_node.descendant_for_byte_range(max(position - 1, 0), position)
-        while node is not None:
+        for _ in range(_DEEPEST):
+            if node is None:
+                return
             yield node
             node = node.parent
 
@@ -283,12 +288,24 @@ def _parse(
 
     try:
         tree = parser.parse(read, progress_callback=enough) if old is None else parser.parse(read, old, progress_callback=enough)
-        return tree, spent
+        return None if _is_deep(tree) else (tree, spent)
     except ValueError:  # how the binding says that `enough` said so
         return None
     finally:
         for view in reversed(views):
             view.release()
+
+
+def _is_deep(tree: tree_sitter.Tree) -> bool:
+    """Whether the way to the middle, each time to the part that lies there, leads through too many nodes: a document's deepest part is
+    most of it where that is so deep."""
+    cursor = tree.walk()
+    for _ in range(_DEEPEST):
+        node = cursor.node
+        assert node is not None
+        if cursor.goto_first_child_for_byte((node.start_byte + node.end_byte) // 2) is None:
+            return False
+    return True
 
 
 def _faulty(root: tree_sitter.Node) -> Iterator[tree_sitter.Node]:

@@ -267,8 +267,10 @@ def test_the_cursor_in_every_place_of_a_text() -> None:
         ("x = ", " " * 200_000, "python"),
         ("x = ", "\n" + "\n" * 100_000, "python"),
         ("(" * 50_000, "\n", "go"),
+        ("[" * 20_000, "]" * 20_000, "python"),
+        ("x", "/*" + " * word\n" * 20_000, "c"),
     ],
-    ids=["string", "word", "call", "list", "url", "indented", "trailing", "blank", "brackets"],
+    ids=["string", "word", "call", "list", "url", "indented", "trailing", "blank", "brackets", "nested", "unclosed-comment"],
 )
 def test_an_endless_line_holds_nobody_up(before: str, after: str, language: str) -> None:
     """Nor whatever else is asked about it. Some seconds on two busy cores; what looked at each letter again and again took minutes."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 
 import pytest
 from hypothesis import given
@@ -116,6 +117,19 @@ def test_pathological_text_is_survived(text: str, language: str) -> None:
     if tree is not None:
         tree.faults()
         tree.kind_at(len(text) // 2)
+
+
+@pytest.mark.parametrize(
+    ("opening", "closing", "language"),
+    [("[", "]", "python"), ("{", "}", "javascript"), ("-", "", "python"), ("!", "", "javascript")],
+)
+def test_too_deep_a_document_has_no_tree(opening: str, closing: str, language: str) -> None:
+    """A climb from its depth would take minutes."""
+    began = time.process_time()
+    assert syntax.Tree.parse(opening * 20_000 + "x" + closing * 20_000, language) is None
+    assert time.process_time() - began < 5
+    shallow = syntax.Tree.parse(opening * 100 + "x" + closing * 100, language)
+    assert shallow is not None and shallow.kind_at(100 * len(opening)) == "code"
 
 
 def test_too_large_a_document_has_no_tree() -> None:
