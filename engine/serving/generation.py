@@ -19,6 +19,8 @@ from engine.decode import NOTHING, PREFILL_CHUNK, READ_ALONG, SLOTS, Decoder, Fo
 from engine.repeats import Repeats
 from engine.serving.choice import Boundary, Chooser, Pick
 
+# In a crowd a draft is verified where so many of its ids may be expected to hold: any draft costs eight rows, being filled up to them.
+_WORTH_ITS_ROWS = 4.0
 # A piece of a prompt times what is cached before it comes to this at most: the attention of one way to compute takes memory for that.
 _MOST_PAIRS = 1 << 22
 
@@ -80,17 +82,23 @@ class Generation:
         """Whether no id more may be committed."""
         return self.committed >= self._limits.tokens
 
-    def ask(self, room: int) -> Ask:
-        """The rows of the next forward; of a prompt `room` at most."""
+    def ask(self, room: int, *, crowded: bool = False) -> Ask:
+        """The rows of the next forward; of a prompt `room` at most.
+
+        `crowded`: many answers share the forward, so that each row costs, while the forward itself hardly does. Then there is no block, and
+        a draft only where it promises much. What is committed stays the same, in more forwards.
+        """
         if self.unread:
             start = len(self.slot.ids)
             self._chunk = self._prompt[start : start + min(self.unread, room, _chunk(start))]
             return Ask(clean_and_blocks(self._chunk, start), None)
         if not self._pending:
             self._begin()
+        if crowded and not self._favour and expected(self._draft) < _WORTH_ITS_ROWS:
+            self._draft = NOTHING
         layout, last = self._decoder.layout, len(self._pending) - 1
         clean = [*self._pending, *self._draft.ids]
-        ends = [last + place for place in likely_ends(self._draft.confidence)]
+        ends = [] if crowded else [last + place for place in likely_ends(self._draft.confidence)]
         self._anchors = [place for place in ends if not (place > last and clean[place] == layout.end_id)]
         return Ask(clean_and_blocks(clean, len(self.slot.ids), self._anchors, self._slots, layout.mask_id), last)
 

@@ -122,7 +122,7 @@ class LocalService:
             chooser = Chooser(work.sampling, self._layout.end_id, seed, work.logprobs, frontier)
             return Generation(self._decoder, slot, prompt, chooser, limits, self._sources(work), frontier)
 
-        job = Job(start, answer.heard, answer.done, interactive=work.interactive, deadline=work.deadline)
+        job = Job(start, answer.heard, answer.done, interactive=work.interactive, deadline=work.deadline, shown=work.canvas)
         self._scheduler.submit(job)
         stream.job = job
         return stream

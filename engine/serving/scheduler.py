@@ -29,6 +29,10 @@ _MOST_ROWS = 256
 # Of a prompt, so many ids are read beside the blocks of other answers, fewer while somebody waits at a keyboard. A forward of 14 rows
 # takes as long as one of so many, nearly.
 _CHUNK_BESIDE = 32
+# From so many answers on a forward is crowded: its rows cost more than itself. A forward takes some 11 ms and each row 0.6 more, the head
+# included; with a draft and a block an answer takes some 12 rows for 2.1 tokens, without them one row for a token. So reckoned it is 9 ms
+# a token against 12 for one answer, 12 against 12 for two, 60 against 21 for sixteen (one thread, AVX512 with VNNI, 2026-11-30).
+_CROWD = 3
 # A smaller piece of a prompt is not worth its place in a forward, unless it is all that is left of it.
 _LEAST_PIECE = 16
 # The head is applied to a multiple of so many rows.
@@ -56,10 +60,14 @@ class Job:
         *,
         interactive: bool,
         deadline: float | None,
+        shown: bool = False,
     ) -> None:
-        """`start` takes a slot and begins, or says None where there is no room yet. `heard` says whether the answer goes on."""
+        """`start` takes a slot and begins, or says None where there is no room yet. `heard` says whether the answer goes on.
+
+        `shown`: somebody watches its drafts.
+        """
         self.start, self.heard, self.done = start, heard, done
-        self.interactive, self.deadline = interactive, deadline
+        self.interactive, self.deadline, self.shown = interactive, deadline, shown
         self.stop = threading.Event()
         self.generation: Generation | None = None
         self.passed_over = 0
@@ -181,8 +189,9 @@ class Scheduler:
         prompts = [job for job in order if job.generation and job.generation.unread]
         room = _MOST_ROWS
         batch: list[tuple[Job, Ask]] = []
+        crowded = len(blocks) >= _CROWD
         for job in blocks:
-            ask = _generation(job).ask(0)
+            ask = _generation(job).ask(0, crowded=crowded and not job.shown)
             if batch and len(ask.rows.ids) > room:
                 break
             batch.append((job, ask))

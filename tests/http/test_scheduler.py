@@ -83,6 +83,31 @@ def test_many_at_once_write_what_each_writes_alone() -> None:
     assert together == alone and len(set(alone)) > 12
 
 
+def test_in_a_crowd_an_answer_takes_a_row_and_a_canvas_its_block() -> None:
+    """Rows cost more than forwards there. What is shown while it is denoised has drafts all the same."""
+    service = tiny_service.service()
+    rows: list[int] = []
+    forward = service._decoder.transformer.forward_many
+
+    def counted(batch: Any) -> Any:
+        rows.append(sum(each.laid for each, _ in batch) if len(batch) == 8 else 0)
+        return forward(batch)
+
+    service._decoder.transformer.forward_many = counted  # type: ignore[method-assign]
+
+    async def crowd(canvas: bool) -> int:
+        rows.clear()
+        works = [Work(task=Passage(f"{number} "), max_tokens=40, canvas=canvas) for number in range(8)]
+        await asyncio.gather(*(written(service, work) for work in works))
+        return min(count for count in rows if count)
+
+    async def both() -> tuple[int, int]:
+        return await crowd(False), await crowd(True)
+
+    narrow, wide = run(service, both())
+    assert narrow == 8 and wide >= 8 * 7  # an anchor, and a block of six
+
+
 def test_the_first_to_wait_at_a_keyboard_is_not_behind_a_long_prompt() -> None:
     service = tiny_service.service(bounds=Bounds(running=4))
 
