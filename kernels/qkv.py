@@ -53,5 +53,5 @@ def qkv(x: Tensor, layer: Qkv, turns: Turns, cached: Cached, live: Tensor | None
     for stored, part, scale in ((cached.keys, rotate(k, cos, sin), cached.key_scale), (cached.values, v, cached.value_scale)):
         scaled = (part.float() / scale).to(stored.dtype).view(streams, rows, -1, head_dim).transpose(1, 2)
         for stream, length in enumerate(cached.lengths.tolist()):
-            stored[stream, :, length : length + rows] = scaled[stream]
+            cached.write(stored, stream, length, scaled[stream])
     return rotate(q, cos, sin).view(streams, rows, layer.heads, head_dim)

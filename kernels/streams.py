@@ -12,13 +12,43 @@ from kernels.bits import pack, unpack
 
 
 class Cached(NamedTuple):
-    """Keys and values of one layer. Each stream holds `lengths` committed positions, and behind them its new rows' own."""
+    """Keys and values of one layer. Each stream holds `lengths` committed positions, and behind them its new rows' own.
+
+    With `pages` they lie in one memory for all streams, a page here and a page there: keys and values are [all pages, kv_heads, page,
+    head_dim], and position p of a stream lies at p % page of its page p // page. A page is a multiple of 64 positions.
+    """
 
     keys: Tensor  # [streams, kv_heads, capacity, head_dim], in the rows' dtype or float8_e4m3fn
     values: Tensor
     lengths: Tensor  # [streams] int32, on the device
     key_scale: float = 1.0  # what a stored key is to be multiplied with
     value_scale: float = 1.0
+    pages: Tensor | None = None  # [streams, pages of a stream] int32, on the device
+
+    @property
+    def capacity(self) -> int:
+        """Positions of a stream."""
+        return self.keys.shape[2] if self.pages is None else self.pages.shape[1] * self.keys.shape[2]
+
+    @property
+    def page(self) -> int:
+        """Positions of a page; 0 without pages."""
+        return 0 if self.pages is None else self.keys.shape[2]
+
+    def held(self, part: Tensor, stream: int, count: int) -> Tensor:
+        """The first `count` positions of a stream in `part`, the keys or the values: [kv_heads, count, head_dim]."""
+        if self.pages is None:
+            return part[stream, :, :count]
+        used = self.pages[stream, : -(-count // self.page)].long()
+        return part[used].transpose(0, 1).flatten(1, 2)[:, :count]
+
+    def write(self, part: Tensor, stream: int, start: int, rows: Tensor) -> None:
+        """Put rows [kv_heads, count, head_dim] at positions `start`… of a stream."""
+        if self.pages is None:
+            part[stream, :, start : start + rows.shape[1]] = rows
+            return
+        positions = torch.arange(start, start + rows.shape[1], device=rows.device)
+        part[self.pages[stream, positions // self.page].long(), :, positions % self.page] = rows.transpose(0, 1)
 
 
 class Seen(NamedTuple):
@@ -42,7 +72,7 @@ def attend(query: Tensor, cached: Cached, seen: Seen | None = None, live: Tensor
     rows, found = query.shape[1], []
     for stream, length in enumerate(cached.lengths.tolist()):
         keys, values = (
-            (part[stream, :, : length + rows].float() * scale).to(query.dtype)
+            (cached.held(part, stream, length + rows).float() * scale).to(query.dtype)
             for part, scale in ((cached.keys, cached.key_scale), (cached.values, cached.value_scale))
         )
         found.append(block_attention(query[stream], keys, values, _flags(seen, stream, rows, query.device), length))

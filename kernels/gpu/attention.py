@@ -25,7 +25,7 @@ from kernels.streams import Cached, Seen
 _MOST_CHUNKS = 32
 
 
-@triton.jit(do_not_specialize=["seen_stream", "seen_row", "rows", "chunks"])
+@triton.jit(do_not_specialize=["seen_stream", "seen_row", "rows", "chunks", "page_stream"])
 def attend_chunk(
     query: tl.tensor,
     query_stream: tl.tensor,  # strides
@@ -36,6 +36,8 @@ def attend_chunk(
     cache_stream: tl.tensor,
     cache_head: tl.tensor,
     cache_position: tl.tensor,
+    pages: tl.tensor,  # [streams, pages of a stream], None without
+    page_stream: tl.tensor,
     lengths: tl.tensor,
     seen: tl.tensor,
     seen_stream: tl.tensor,
@@ -53,6 +55,7 @@ def attend_chunk(
     HEAD_DIM: tl.constexpr,
     MASKED: tl.constexpr,
     SINGLE: tl.constexpr,  # one chunk
+    PAGE: tl.constexpr,  # positions of a page, a multiple of TILE_N; 0 without pages
     TILE_M: tl.constexpr,
     TILE_N: tl.constexpr,
     DEPENDENT: tl.constexpr,
@@ -75,14 +78,19 @@ def attend_chunk(
     d = tl.arange(0, HEAD_DIM)
     q_place = query + stream * query_stream + row[:, None] * query_row + head[:, None] * query_head + d[None, :]
     q = tl.load(q_place, mask=kept[:, None], other=0.0)
-    within = stream * cache_stream + kv_head.to(tl.int64) * cache_head
+    place_of_head = kv_head.to(tl.int64) * cache_head
     top = tl.full((TILE_M,), -float("inf"), tl.float32)
     mass = tl.zeros((TILE_M,), tl.float32)
     mixed = tl.zeros((TILE_M, HEAD_DIM), tl.float32)
     for start in range(first, last, TILE_N):
         position = start + tl.arange(0, TILE_N)
         there = position < cached + rows
-        k_place = keys + within + position[None, :] * cache_position + d[:, None]
+        if PAGE == 0:
+            within, at = place_of_head + stream * cache_stream, position
+        else:
+            page = tl.load(pages + stream * page_stream + start // PAGE)
+            within, at = place_of_head + page.to(tl.int64) * cache_stream, position % PAGE
+        k_place = keys + within + at[None, :] * cache_position + d[:, None]
         k = tl.load(k_place, mask=there[None, :], other=0.0).to(q.dtype)
         sees = there[None, :] & kept[:, None]
         if MASKED and start + TILE_N > cached:
@@ -92,7 +100,7 @@ def attend_chunk(
         base = tl.where(higher == -float("inf"), 0.0, higher)  # a row that has seen nothing yet
         p = tl.exp2(scores - base[:, None])
         shrink = tl.exp2(top - base)
-        v_place = values + within + position[:, None] * cache_position + d[None, :]
+        v_place = values + within + at[:, None] * cache_position + d[None, :]
         v = tl.load(v_place, mask=there[:, None], other=0.0).to(q.dtype)
         mass = mass * shrink + tl.sum(p, axis=1)
         mixed = tl.dot(p.to(q.dtype), v, mixed * shrink[:, None])
@@ -157,10 +165,11 @@ class _Cut(NamedTuple):
 def attend(gpu: Gpu, query: Tensor, cached: Cached, seen: Seen | None = None, live: Tensor | None = None) -> Tensor:
     """See the twin. Keys and values of one stride, head_dim a power of two of 16 or more."""
     streams, rows, heads, head_dim = query.shape
-    kv_heads, capacity = cached.keys.shape[1:3]
+    kv_heads = cached.keys.shape[1]
     assert cached.keys.stride() == cached.values.stride() and cached.keys.stride(3) == query.stride(3) == 1
     assert head_dim == power(head_dim) >= 16 and (seen is None or seen.words.is_contiguous())
-    cut = _cut(gpu, streams, rows, heads // kv_heads, kv_heads, head_dim, capacity)
+    cut = _cut(gpu, streams, rows, heads // kv_heads, kv_heads, head_dim, cached.capacity)
+    assert cached.page % cut.n == 0, "a tile lies on one page"
     single, device = cut.chunks == 1, query.device
     result = torch.empty((streams, rows, heads * head_dim), dtype=query.dtype, device=device)
     parts = result if single else torch.empty((streams, cut.chunks, rows, heads, head_dim), dtype=torch.float32, device=device)
@@ -173,6 +182,8 @@ def attend(gpu: Gpu, query: Tensor, cached: Cached, seen: Seen | None = None, li
         cached.keys,
         cached.values,
         *cached.keys.stride()[:3],
+        cached.pages,
+        0 if cached.pages is None else cached.pages.stride(0),
         cached.lengths,
         None if seen is None else seen.words,
         0 if seen is None or seen.words.dim() == 2 else seen.words.stride(0),
@@ -190,6 +201,7 @@ def attend(gpu: Gpu, query: Tensor, cached: Cached, seen: Seen | None = None, li
         head_dim,
         seen is not None,
         single,
+        cached.page,
         cut.m,
         cut.n,
         num_warps=cut.warps,

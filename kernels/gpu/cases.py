@@ -108,6 +108,16 @@ def _attend(shape: Shape, rows: int, dtype: torch.dtype, masked: bool, streams: 
     attend(gpu, blank(streams, rows, shape.heads, shape.head_dim), Cached(keys, keys, _integers(streams)), seen, _integers(1))
 
 
+def _attend_pages(gpu: Gpu) -> None:
+    """And the writing of pages."""
+    shape, streams, rows = MODELS[3], 64, 32
+    memory, turns = blank(streams * 20, shape.kv_heads, 128, shape.head_dim), blank(streams, rows, shape.head_dim // 2, dtype=torch.float32)
+    cached = Cached(memory, memory, _integers(streams), pages=_integers(streams, 32))
+    attend(gpu, blank(streams, rows, shape.heads, shape.head_dim), cached, None, _integers(1))
+    layer = Qkv(blank_weight(shape.qkv, shape.width, "plain"), shape.heads, 1e-6, blank(shape.qkv))
+    qkv(gpu, blank(streams, rows, shape.width), layer, Turns(turns, turns), cached, _integers(1))
+
+
 def _attentions() -> Iterator[Case]:
     for shape in MODELS:
         for dtype, kind in ((torch.bfloat16, "plain"), (torch.float8_e4m3fn, "fp8")):
@@ -115,6 +125,7 @@ def _attentions() -> Iterator[Case]:
                 call = partial(_attend, shape, rows, dtype, masked, 1)
                 name = f"{shape.name} {kind} rows {rows}{' seen' if masked else ''}"
                 yield Case("attention", name, call, ("attend_chunk",), 89 if kind == "fp8" else 80, shape.name == "7B" and rows == 32)
+    yield Case("attention", "7B plain rows 32 × 64 paged", _attend_pages, ("attend_chunk", "qkv_head"), first=True)
     yield Case("attention", "7B plain rows 32 × 64", partial(_attend, MODELS[3], 32, torch.bfloat16, False, 64), ("attend_chunk",))
 
 

@@ -15,7 +15,7 @@ from kernels.qkv import Qkv, Turns
 from kernels.streams import Cached
 
 
-@triton.jit(do_not_specialize=["rows", "total"])
+@triton.jit(do_not_specialize=["rows", "total", "page_stream"])
 def qkv_head(
     x: tl.tensor,
     x_stride: tl.tensor,
@@ -32,6 +32,8 @@ def qkv_head(
     cache_stream: tl.tensor,  # strides
     cache_head: tl.tensor,
     cache_position: tl.tensor,
+    pages: tl.tensor,  # [streams, pages of a stream], None without
+    page_stream: tl.tensor,
     rows: tl.tensor,  # of a stream
     total: tl.tensor,  # of all
     width: tl.tensor,
@@ -46,6 +48,7 @@ def qkv_head(
     EVEN: tl.constexpr,
     BIASED: tl.constexpr,
     NORMED: tl.constexpr,
+    PAGE: tl.constexpr,  # positions of a page; 0 without pages
     TILE_R: tl.constexpr,
     TILE_K: tl.constexpr,
     DEPENDENT: tl.constexpr,
@@ -84,6 +87,9 @@ def qkv_head(
         stream = r // rows
         position = tl.load(lengths + stream) + r % rows
         kv_head = (head - HEADS) % KV_HEADS
+        if PAGE > 0:
+            stream = tl.load(pages + stream * page_stream + position // PAGE)
+            position = position % PAGE
         place = stream.to(tl.int64) * cache_stream + position.to(tl.int64) * cache_position + kv_head * cache_head
         within = place[None, :] + pair[:, None]
         if head < HEADS + KV_HEADS:
@@ -117,6 +123,8 @@ def qkv(gpu: Gpu, x: Tensor, layer: Qkv, turns: Turns, cached: Cached, live: Ten
         cached.keys,
         cached.values,
         *cached.keys.stride()[:3],
+        cached.pages,
+        0 if cached.pages is None else cached.pages.stride(0),
         rows,
         streams * rows,
         width,
@@ -131,6 +139,7 @@ def qkv(gpu: Gpu, x: Tensor, layer: Qkv, turns: Turns, cached: Cached, live: Ten
         width % cut.k == 0,
         layer.bias is not None,
         layer.norms is not None,
+        cached.page,
         cut.r,
         cut.k,
         num_warps=cut.warps,

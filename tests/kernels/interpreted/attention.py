@@ -112,3 +112,21 @@ def test_any_number_of_chunks_gives_the_same(processors: int) -> None:
     cached = Cached(keys, values, torch.tensor([500], dtype=torch.int32))
     found = attend(Gpu(80, processors), query, cached)
     assert float((found.double() - exactly(query, cached, None)).abs().max()) < 2 * EPSILON[torch.float16]
+
+
+@pytest.mark.parametrize(("lengths", "stored"), [([0, 70, 250], torch.bfloat16), ([127, 128], NARROW)])
+def test_pages_are_read_as_one_piece_is(lengths: list[int], stored: torch.dtype) -> None:
+    """To the last bit: the tiles are the same. Pages lie in any order, and what is in nobody's is poisoned."""
+    generator = fresh("pages")
+    streams, rows, page, count = len(lengths), 6, 64, 5
+    query = torch.randn(streams, rows, 4, 32, generator=generator).to(torch.bfloat16)
+    whole = [torch.randn(streams, 2, page * count, 32, generator=generator).to(stored) for _ in range(2)]
+    pages = torch.randperm(streams * count + 3, generator=generator)[: streams * count].view(streams, count).to(torch.int32)
+    memory = [torch.full((streams * count + 3, 2, page, 32), torch.nan).to(stored) for _ in range(2)]
+    for part, held in zip(memory, whole, strict=True):
+        part[pages.long()] = held.view(streams, 2, count, page, 32).transpose(1, 2)
+    ends = torch.tensor(lengths, dtype=torch.int32)
+    seen = seen_bits(torch.ones(rows, rows, dtype=torch.bool).tril())
+    paged, plain = Cached(*memory, ends, 0.5, 2.0, pages), Cached(*whole, ends, 0.5, 2.0)
+    for way in (lambda cached: attend(CHIP, query, cached, seen), lambda cached: twin(query, cached, seen)):
+        assert torch.equal(way(paged), way(plain))

@@ -176,3 +176,21 @@ def test_nothing_is_done_where_nothing_lives(op: str) -> None:
 
     assert bool(run(none).isnan().all()) and not bool(blank.any())
     assert not bool(run(some).isnan().any()) and bool(blank.any()) == (op == "qkv")
+
+
+def test_pages_are_written_where_the_table_says() -> None:
+    """Across the end of a page, in two streams; nothing else changes."""
+    generator = fresh("written pages")
+    x = torch.randn(2, 9, 64, generator=generator).to(BF16)
+    layer = Qkv(random_weight(128, 64, "plain", BF16, generator), 4, EPS)
+    angles = torch.rand(2, 9, 8, generator=generator)
+    turns, lengths = Turns(angles.cos(), angles.sin()), torch.tensor([60, 3], dtype=torch.int32)
+    pages = torch.tensor([[4, 1, 2], [0, 5, 3]], dtype=torch.int32)
+    plain = Cached(*torch.full((2, 2, 2, 192, 16), 7.0).to(BF16), lengths)
+    query = qkv(CHIP, x, layer, turns, plain)
+    for run in (lambda cached: qkv(CHIP, x, layer, turns, cached), lambda cached: qkv_twin(x, layer, turns, cached)):
+        paged = Cached(*torch.full((2, 6, 2, 64, 16), 7.0).to(BF16), lengths, pages=pages)
+        torch.testing.assert_close(run(paged), query, rtol=0.02, atol=0.02)
+        for stream in range(2):
+            for part, whole in ((paged.keys, plain.keys), (paged.values, plain.values)):
+                torch.testing.assert_close(paged.held(part, stream, 192), whole[stream], rtol=0.02, atol=0.02)

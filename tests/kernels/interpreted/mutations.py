@@ -15,6 +15,7 @@ import choice
 import commit
 import layer
 import pytest
+import torch
 import verify
 
 
@@ -35,6 +36,7 @@ COMMIT, SEEN, CHUNKS = (
     attention.test_any_number_of_chunks_gives_the_same,
 )
 QKV, PROJECTION = layer.test_queries_and_the_cache, layer.test_projection
+PAGES = attention.test_pages_are_read_as_one_piece_is
 IDLE, VERIFY = layer.test_nothing_is_done_where_nothing_lives, verify.test_commits_what_agrees_until_the_end
 
 MUTANTS = [
@@ -67,6 +69,9 @@ MUTANTS = [
     Mutant("projection", "tl.minimum(first + share, into)", "into", PROJECTION, (*layer.PRODUCTS[3], 50)),
     Mutant("qkv", "    if idle(live):\n        return\n", "", IDLE, ("qkv",)),
     Mutant("mlp", "    if idle(live):\n        return\n", "", IDLE, ("gate_up",)),
+    Mutant("attention", "start // PAGE", "start // PAGE * 0", PAGES, ([0, 70, 250], torch.bfloat16)),
+    Mutant("attention", "position % PAGE", "position", PAGES, ([0, 70, 250], torch.bfloat16)),
+    Mutant("qkv", "stream * page_stream + position", "position", layer.test_pages_are_written_where_the_table_says),
     Mutant("verify", "tl.minimum(first_other, first_end)", "first_other", VERIFY, (5, 1.0, 1.0)),
     Mutant("verify", "tl.where(chosen == draft, SLOTS, slot)", "tl.where(chosen == draft, SLOTS, slots - 1)", VERIFY, (5, 0.7, 0.0)),
     Mutant("verify", "slots * committed + slot", "slots * committed + slot - 1", VERIFY, (5, 0.7, 0.0)),
