@@ -1,7 +1,8 @@
 """A server for editor tests: the project's own, with an engine and next edits out of one JSON file. Run as a program, with the file's path.
 
-The file: {"drafts": [text, ...], "others": [text, ...], "edits": [edit, ...]}. An edit, {line, old, new, label, when, file}, is sent
-while its `line` has `old` and the text has `when`; one with a `file` is of that file, beside the one that is asked about.
+The file: {"drafts": [text, ...], "others": [text, ...], "edits": [edit, ...], "pause": seconds, "load": seconds}. An edit,
+{line, old, new, label, when, file}, is sent while its `line` has `old` and the text has `when`; one with a `file` is of that file, beside
+the one that is asked about. A rewriting takes the pause for each of its lines; loading takes as long as it says.
 """
 
 from __future__ import annotations
@@ -10,13 +11,15 @@ import asyncio
 import json
 import os
 import sys
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from engine.api import Draft, InfillRequest, StopFlag
+from engine import loading
+from engine.api import Canvas, Draft, EngineConfig, InfillRequest, RewriteRequest, StopFlag, unheard
 from engine.scripted import ScriptedEngine
 from mercury_lsp import server, stdio, uris
 
@@ -26,15 +29,24 @@ Json = dict[str, Any]
 class Inventive(ScriptedEngine):
     """Has others than its drafts for who asks for something else."""
 
-    def __init__(self, drafts: Sequence[str], others: Sequence[str]) -> None:
+    drafts_freely = False  # True: it also drafts what nobody asked for yet
+
+    def __init__(self, drafts: Sequence[str], others: Sequence[str], pause: float) -> None:
         super().__init__(drafts)
-        self._others = others
+        self._others, self._pause = others, pause
 
     def infill(self, request: InfillRequest, stop: StopFlag) -> Draft:
         if request.unlike:
             fresh = [text for text in self._others if text not in request.unlike]
             return ScriptedEngine(fresh).infill(msgspec.structs.replace(request, unlike=()), stop)
         return super().infill(request, stop)
+
+    def rewrite(self, request: RewriteRequest, stop: StopFlag, heard: Callable[[Canvas], None] = unheard) -> Draft:
+        def slowly(canvas: Canvas) -> None:
+            heard(Canvas(canvas.settled, "\n..."))
+            time.sleep(self._pause)
+
+        return super().rewrite(request, stop, slowly)
 
 
 def next_edit(edits: list[Json], ls: server.MercuryServer, document: Json) -> Json:
@@ -67,7 +79,15 @@ def in_another_file(edit: Json, document: Json) -> Json:
 
 def main() -> None:
     script = json.loads(Path(sys.argv[1]).read_text("utf-8"))
-    built = server.build(lambda _: Inventive(script["drafts"], script.get("others", [])))
+
+    def load(_: EngineConfig) -> Inventive:
+        loading.told(0.4)
+        time.sleep(script.get("load", 0))
+        engine = Inventive(script["drafts"], script.get("others", []), script.get("pause", 0))
+        engine.drafts_freely = script.get("freely", False)
+        return engine
+
+    built = server.build(load)
 
     async def answer(ls: server.MercuryServer, params: Any) -> Json:
         return next_edit(script.get("edits", []), ls, params["textDocument"])

@@ -40,19 +40,21 @@ def opened(
     edits: Sequence[Any] = (),
     others: Sequence[str] = (),
     excluded: str = "",
+    ready: str = "Ready",
+    **script: float,
 ) -> Iterator[Code]:
     """A window with `main.py` open, and a server that suggests `drafts`."""
     folder = home / "example"
     folder.mkdir(exist_ok=True)
-    script = home / "script.json"
-    script.write_text(json.dumps({"drafts": drafts, "others": others, "edits": edits}))
+    written = home / "script.json"
+    written.write_text(json.dumps({"drafts": drafts, "others": others, "edits": edits, **script}))
     program = home / "server"
-    program.write_text(f"#!/bin/sh\necho $$ > {home / 'server.pid'}\nPYTHONPATH={ROOT} exec {sys.executable} {STAND_IN} {script}\n")
+    program.write_text(f"#!/bin/sh\necho $$ > {home / 'server.pid'}\nPYTHONPATH={ROOT} exec {sys.executable} {STAND_IN} {written}\n")
     program.chmod(0o755)
     (folder / "main.py").write_text(content)
     with editor.window(folder, {"mercury.server.path": str(program), "mercury.deadlineMs": 20_000}) as code:
         code.open("main.py")
-        assert code.status_says("Ready"), code.status()
+        assert code.status_says(ready), code.status()
         if excluded:  # not before: the editor would not open it
             settings = folder / ".vscode" / "settings.json"
             settings.write_text(json.dumps({**json.loads(settings.read_text()), "files.exclude": {excluded: True}}))
@@ -80,6 +82,18 @@ def test_by_word_and_by_line(editor: CodeServer, tmp_path: Path) -> None:
         code.press("Control+ArrowDown")
         assert code.becomes("main.py", "return größe + 1\n"), code.text("main.py")
         assert code.sees("print(größe)")
+
+
+def test_what_stands_around_a_cursor_at_rest_is_read_before_the_first_key(editor: CodeServer, tmp_path: Path) -> None:
+    """Told by the only draft: who may draft ahead has used it up by then, who may not has it for the keys."""
+    for freely in (False, True):
+        home = tmp_path / str(freely)
+        home.mkdir()
+        with opened(editor, home, "x = 1\nprint(x)\n", ["ne"], freely=freely) as code:
+            code.press("ArrowDown", "End")
+            code.page.wait_for_timeout(1500)
+            code.type("+")
+            assert code.sees("ne") if not freely else not until(code.ghost, 3)
 
 
 def test_another_suggestion(editor: CodeServer, tmp_path: Path) -> None:
@@ -308,6 +322,125 @@ def test_an_answer_about_the_selection(editor: CodeServer, tmp_path: Path) -> No
         code.page.locator(".editor-group-container .view-line", has_text="It adds.").wait_for()
         code.page.locator(".notification-toast .monaco-button", has_text="Apply Its Code").click()
         assert code.becomes("main.py", "c = a + b\n"), code.text("main.py")
+
+
+def test_a_further_question(editor: CodeServer, tmp_path: Path) -> None:
+    with opened(editor, tmp_path, "c = a - b\n", ["It subtracts.", "Because of the sign."]) as code:
+        code.press("Shift+End")
+        code.command("Mercury: Ask About the Selection...")
+        answer(code, "what does this do?")
+        code.page.locator(".view-line", has_text="It subtracts.").wait_for()
+        code.page.locator(".notification-toast .monaco-button", has_text="Ask Further").click()
+        answer(code, "why?")
+        code.page.locator(".view-line", has_text="Because of the sign.").wait_for()
+        assert code.page.locator(".view-line", has_text="It subtracts.").count() == 1  # in one document
+        code.screenshot("answer")
+
+
+def answer(code: Code, text: str) -> None:
+    code.page.locator(".quick-input-widget:visible input.input").fill(text)
+    code.press("Enter")
+
+
+# The server takes a simplification only where it is seen to do the same.
+LONG = "".join(f"if a == {number}:\n    b{number} = True\nelse:\n    b{number} = False\n" for number in range(6))
+SHORTER = "\n".join(f"b{number} = a == {number}" for number in range(6))
+
+
+def test_the_canvas_is_shown_while_a_rewriting_is_written(editor: CodeServer, tmp_path: Path) -> None:
+    with opened(editor, tmp_path, "a = 1\nb = 2\nc = 3\n", ["d = 4\ne = 5\nf = '<6>'"], pause=1.5) as code:
+        code.press("Control+A")
+        code.command("Mercury: Rewrite the Selection with an Instruction...")
+        answer(code, "other letters")
+        assert until(lambda: any("d = 4" in text and "e = 5" not in text for text in code.pictures())), code.pictures()
+        assert until(lambda: any("d = 4" in text and "e = 5" in text for text in code.pictures())), code.pictures()
+        code.screenshot("canvas")
+        assert code.text("main.py") == "a = 1\nb = 2\nc = 3\n"
+        assert code.becomes("main.py", "d = 4\ne = 5\nf = '<6>'\n"), code.text("main.py")
+        assert until(lambda: code.pictures() == [])
+
+
+def test_a_large_change_is_previewed(editor: CodeServer, tmp_path: Path) -> None:
+    with opened(editor, tmp_path, LONG, [SHORTER]) as code:
+        code.press("Control+A")
+        code.command("Mercury: Simplify the Selection")
+        box = code.page.locator(".bulk-edit-panel .edit-checkbox").first
+        box.wait_for()
+        code.page.wait_for_timeout(500)
+        assert code.text("main.py") == LONG
+        box.check()
+        code.screenshot("preview")
+        code.page.locator(".monaco-button:visible", has_text="Apply").first.click()
+        assert code.becomes("main.py", SHORTER + "\n"), code.text("main.py")
+
+
+def test_escape_and_tab_are_left_to_vim(editor: CodeServer, tmp_path: Path) -> None:
+    with opened(editor, tmp_path, "count = 1\nprint(count)\n", edits=[{**EDIT, "line": 1}]) as code:
+        code.command("Stand-In: Vim in Insert Mode")
+        code.focus()
+        code.press("Control+Home", "Control+Shift+ArrowRight")
+        code.type("total")
+        assert until(lambda: code.struck() == "count")
+        code.press("Escape")
+        code.page.wait_for_timeout(500)
+        assert code.struck() == "count"  # the key was Vim's, who leaves insert mode
+        code.command("Stand-In: Vim in Normal Mode")
+        code.focus()
+        code.press("Escape")
+        assert until(lambda: code.struck() == "")
+
+
+def test_keys_are_left_to_inline_chat(editor: CodeServer, tmp_path: Path) -> None:
+    with opened(editor, tmp_path, "count = 1\nprint(count)\n", edits=[{**EDIT, "line": 1}]) as code:
+        code.press("Control+Shift+ArrowRight")
+        code.type("total")
+        assert until(lambda: code.struck() == "count")
+        code.command("Stand-In: Inline Chat Opened")
+        code.focus()
+        code.press("Escape", "Tab")
+        code.page.wait_for_timeout(500)
+        assert "print(count)" in code.text("main.py") and code.struck() == ""  # Tab was a tab, and the edit of the text before is gone
+
+
+def test_loading_with_percent(editor: CodeServer, tmp_path: Path) -> None:
+    with opened(editor, tmp_path, "", ready="40 %", load=4) as code:
+        assert "Loading" in code.status(), code.status()
+        code.screenshot("loading")
+        assert code.status_says("Ready"), code.status()
+
+
+def test_busy_while_a_command_runs(editor: CodeServer, tmp_path: Path) -> None:
+    with opened(editor, tmp_path, "a = 1\n", ["b = 2\nc = 3\nd = 4"], pause=1) as code:
+        code.press("Shift+End")
+        code.command("Mercury: Simplify the Selection")
+        assert code.status_says("Busy"), code.status()
+        assert code.status_says("Ready"), code.status()
+
+
+def test_cells_of_a_notebook(editor: CodeServer, tmp_path: Path) -> None:
+    cells = [{"cell_type": "code", "id": name, "metadata": {}, "outputs": [], "execution_count": None, "source": []} for name in "ab"]
+    notebook = {"cells": cells, "metadata": {"language_info": {"name": "python"}}, "nbformat": 4, "nbformat_minor": 5}
+    (tmp_path / "example").mkdir()
+    (tmp_path / "example" / "n.ipynb").write_text(json.dumps(notebook))
+    with opened(editor, tmp_path, "", ["rn total"] * 9) as code:
+        code.run_in_box("Control+P", "n.ipynb")
+        code.page.locator(".notebook-editor .cell").first.wait_for()
+        code.press("Enter")  # into the cell
+        code.page.locator(".notebook-editor .monaco-editor.focused").wait_for()
+        code.type("retu")
+        assert code.sees("rn total"), code.ghost()
+        code.screenshot("notebook")
+        code.press("Tab", "Control+S")
+        assert until(lambda: "return total" in json.dumps(json.loads(code.text("n.ipynb"))))
+
+
+def test_the_walkthrough_on_the_first_start(chromium: Browser, tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    with code_server(tmp_path / "code", chromium, walkthroughs=True) as editor, editor.window(folder, {}) as code:
+        code.page.locator(".gettingStartedContainer", has_text="Suggestions from a model that runs on this machine").wait_for()
+        assert code.page.locator(".gettingStartedContainer .step-title", has_text="The server").count()
+        code.screenshot("walkthrough")
 
 
 def test_a_server_that_dies_is_started_again(editor: CodeServer, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import re
@@ -22,6 +23,7 @@ from neovim import ROOT, wait
 from playwright.sync_api import Browser, Page, sync_playwright
 
 PACKAGE = ROOT / "dist" / "mercury-lsp.vsix"
+CONTEXTS = Path(__file__).parent / "contexts"  # an extension that says what others say, a Vim's mode for one
 SETTINGS = {
     "workbench.startupEditor": "none",
     "workbench.enableExperiments": False,
@@ -39,6 +41,9 @@ SETTINGS = {
     "editor.fontFamily": "DejaVu Sans Mono",
     "window.commandCenter": False,
 }
+
+# Where the editor runs elsewhere than its window, as here, some settings are the machine's.
+OPEN_WALKTHROUGHS = "workbench.welcomePage.walkthroughs.openOnInstall"
 
 # Ghost text is drawn in three ways: within a line, as what is left of it, and as lines of their own.
 _GHOST = """() => {
@@ -123,6 +128,11 @@ class Code:
             "(span) => { const after = getComputedStyle(span, '::after').content; return /^(none|normal)$/.test(after) ? '' : after }"
         )
 
+    def pictures(self) -> list[str]:
+        """The sources of the pictures that decorations put behind texts."""
+        found = (re.search(r"base64,([^\")]+)", each) for each in self.added())
+        return [base64.b64decode(each[1]).decode() for each in found if each is not None]
+
     def _spans(self, text: str) -> list[str]:
         script = f"() => [...document.querySelectorAll('.view-lines span')].map({text}).filter(Boolean)"
         found: list[str] = self.page.evaluate(script)
@@ -188,13 +198,18 @@ def headless() -> Iterator[Browser]:
 
 
 @contextmanager
-def code_server(home: Path, chromium: Browser, settings: Mapping[str, Any] | None = None) -> Iterator[CodeServer]:
+def code_server(
+    home: Path, chromium: Browser, settings: Mapping[str, Any] | None = None, *, walkthroughs: bool = False
+) -> Iterator[CodeServer]:
     """An editor whose files all lie under `home`."""
     assert CODE_SERVER.is_dir() and PACKAGE.is_file(), "run `make test-editors`, which installs what these tests need"
     (home / "user" / "User").mkdir(parents=True)
     (home / "user" / "User" / "settings.json").write_text(json.dumps({**SETTINGS, **(settings or {})}))
+    (home / "user" / "Machine").mkdir()
+    (home / "user" / "Machine" / "settings.json").write_text(json.dumps({OPEN_WALKTHROUGHS: walkthroughs}))
     (home / "extensions").mkdir()
     _unpack(PACKAGE, home / "extensions")
+    shutil.copytree(CONTEXTS, home / "extensions" / "stand-in.contexts-0.0.1")
     port = free_port()
     node = BIN / "node"
     command = [node, CODE_SERVER / "out" / "node" / "entry.js", "--auth", "none", "--bind-addr", f"127.0.0.1:{port}"]

@@ -15,6 +15,7 @@ import type {
   WorkDoneProgressReport,
 } from 'vscode-languageclient';
 import { LanguageClient } from 'vscode-languageclient/node';
+import type { Canvas } from './canvas';
 import * as settings from './settings';
 import type { Status } from './status';
 
@@ -36,7 +37,7 @@ class Client extends LanguageClient {
   }
 }
 
-export function create(command: string, output: vscode.LogOutputChannel, status: Status): LanguageClient {
+export function create(command: string, output: vscode.LogOutputChannel, status: Status, canvas: Canvas): LanguageClient {
   const options: LanguageClientOptions = {
     documentSelector: SCHEMES.map((scheme) => ({ scheme })),
     synchronize: { configurationSection: settings.SECTION },
@@ -44,6 +45,8 @@ export function create(command: string, output: vscode.LogOutputChannel, status:
     middleware: middleware(status),
   };
   const client = new Client(settings.SECTION, 'Mercury', { command, options: { shell: false } }, options);
+  client.registerFeature(canvas.feature);
+  canvas.listen(client);
   client.onNotification('window/showMessage', (message: { type: number; message: string }) => said(message, status));
   return client;
 }

@@ -8,6 +8,8 @@ import { Server } from './server';
 import * as settings from './settings';
 import { Status } from './status';
 
+const WELCOMED = 'mercury.welcomed';
+
 export async function activate(context: vscode.ExtensionContext): Promise<void> {
   const status = new Status(offHere);
   const server = new Server(context, status);
@@ -15,14 +17,24 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     status,
     server,
     new NextEdits(() => server.client),
+    cursor.follow(() => server.client),
     commands.register(server),
     refactor.register(context, server),
-    cursor.follow(() => server.client),
     vscode.workspace.onDidGrantWorkspaceTrust(() => server.start()),
     vscode.window.onDidChangeActiveTextEditor(() => status.draw()),
     vscode.workspace.onDidChangeConfiguration((event) => configured(event, server)),
   );
+  await welcome(context);
   await server.start();
+}
+
+/** The walkthrough on the first start, unless the user wants none of any extension. */
+async function welcome(context: vscode.ExtensionContext): Promise<void> {
+  const wanted = vscode.workspace.getConfiguration('workbench.welcomePage.walkthroughs').get('openOnInstall', true);
+  if (wanted && context.globalState.get(WELCOMED) === undefined) {
+    await context.globalState.update(WELCOMED, true);
+    void vscode.commands.executeCommand('workbench.action.openWalkthrough', `${context.extension.id}#start`, false);
+  }
 }
 
 function configured(event: vscode.ConfigurationChangeEvent, server: Server): void {

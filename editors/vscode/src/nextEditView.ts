@@ -1,5 +1,6 @@
 /** Draws a next edit: what goes is struck, what comes stands beside it, and a hint says where it is when it is elsewhere. Asks nobody. */
 import * as vscode from 'vscode';
+import { beside } from './picture';
 import { shared } from './text';
 
 export interface Edit {
@@ -61,43 +62,12 @@ function withinLine(edit: Edit): Drawn {
   return { removed: from.isEqual(to) ? [] : [new vscode.Range(from, to)], added: [{ range: new vscode.Range(to, to), renderOptions: { after } }] };
 }
 
-/** A decoration's text has one line, so the new lines are a picture, beside the old ones. */
 function overLines(edit: Edit, editor: vscode.TextEditor): Drawn {
   const { document, range } = edit;
   const before = document.lineAt(range.start.line).text.slice(0, range.start.character);
   const after = document.lineAt(range.end.line).text.slice(range.end.character);
-  const lines = `${before}${edit.text}${after}`.replace(/\n$/, '').split('\n');
-  const width = Math.max(...oldLines(document, range).map((line) => line.length));
-  const first = document.lineAt(range.start.line).range.end;
-  const picture = {
-    light: { after: { contentIconPath: svg(lines, editor, '#555555', '#9ccc2c40') } },
-    dark: { after: { contentIconPath: svg(lines, editor, '#a0a0a0', '#9ccc2c30') } },
-    after: { textDecoration: 'none; position: absolute; z-index: 1', margin: `0 0 0 ${width - first.character + 4}ch` },
-  };
-  return { removed: range.isEmpty ? [] : [range], added: [{ range: new vscode.Range(first, first), renderOptions: picture }] };
-}
-
-function oldLines(document: vscode.TextDocument, range: vscode.Range): string[] {
-  return Array.from({ length: range.end.line - range.start.line + 1 }, (_, index) => document.lineAt(range.start.line + index).text);
-}
-
-function svg(lines: string[], editor: vscode.TextEditor, colour: string, background: string): vscode.Uri {
-  const settings = vscode.workspace.getConfiguration('editor', editor.document);
-  const size = settings.get('fontSize', 14);
-  const height = settings.get('lineHeight', 0) > 8 ? settings.get('lineHeight', 0) : Math.round(size * 1.35);
-  const tab = ' '.repeat(Number(editor.options.tabSize) || 4);
-  const shown = lines.map((line) => line.replaceAll('\t', tab));
-  const width = Math.ceil(Math.max(...shown.map((line) => line.length)) * size * 0.61) + 8;
-  const rows = shown.map((line, row) => `<text x="4" y="${row * height + size}" xml:space="preserve">${escaped(line)}</text>`);
-  const style = `font-family="${escaped(settings.get('fontFamily', 'monospace'))}, monospace" font-size="${size}" fill="${colour}"`;
-  const image =
-    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${shown.length * height}">` +
-    `<rect width="100%" height="100%" rx="3" fill="${background}"/><g ${style}>${rows.join('')}</g></svg>`;
-  return vscode.Uri.parse(`data:image/svg+xml;base64,${Buffer.from(image).toString('base64')}`);
-}
-
-function escaped(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
+  const added = beside(editor, range, `${before}${edit.text}${after}`);
+  return { removed: range.isEmpty ? [] : [range], added: [added] };
 }
 
 function hint(edit: Edit, cursor: { editor: vscode.TextEditor; line: number }): vscode.DecorationOptions {

@@ -2,6 +2,7 @@
 import * as vscode from 'vscode';
 import { State } from 'vscode-languageclient';
 import type { LanguageClient } from 'vscode-languageclient/node';
+import { Canvas } from './canvas';
 import { create, registerCommands } from './client';
 import { find } from './find';
 import { install } from './install';
@@ -9,6 +10,7 @@ import { Status } from './status';
 
 export class Server implements vscode.Disposable {
   readonly output = vscode.window.createOutputChannel('Mercury', { log: true });
+  private readonly canvas = new Canvas();
   private commands: vscode.Disposable | undefined;
   private running: LanguageClient | undefined;
 
@@ -55,7 +57,7 @@ export class Server implements vscode.Disposable {
     }
     this.status.state = { kind: 'starting' };
     this.output.info(`starting ${program}`);
-    const client = (this.running = create(program, this.output, this.status));
+    const client = (this.running = create(program, this.output, this.status, this.canvas));
     client.onDidChangeState(({ newState }) => this.changed(newState));
     try {
       await client.start();
@@ -107,6 +109,7 @@ export class Server implements vscode.Disposable {
 
   dispose(): void {
     void this.stop();
+    this.canvas.dispose();
     this.output.dispose();
   }
 }
