@@ -28,10 +28,11 @@ def opened(
     drafts: Sequence[str] = (),
     edits: Sequence[Any] = (),
     others: Sequence[str] = (),
+    freely: bool = False,
     **options: Any,
 ) -> Iterator[Plugin]:
     script = tmp_path / "script.json"
-    script.write_text(json.dumps({"drafts": drafts, "others": others, "edits": edits}))
+    script.write_text(json.dumps({"drafts": drafts, "others": others, "edits": edits, "freely": freely}))
     (tmp_path / "main.py").write_text(content)
     with plugin(tmp_path, release, [*STAND_IN, str(script)], **options) as editor:
         editor.edit(tmp_path / "main.py")
@@ -47,6 +48,17 @@ def test_tab_accepts_what_is_shown(tmp_path: Path, release: str) -> None:
         editor.press("<Tab>")
         assert editor.becomes("if a:", "    b = a", "    return b")
         assert editor.cursor() == (3, 12)
+
+
+@RELEASES
+def test_what_stands_around_a_cursor_at_rest_is_read_before_the_first_key(tmp_path: Path, release: str) -> None:
+    """Told by the only draft: who may draft ahead has used it up by then, who may not has it for the keys."""
+    for freely in (False, True):
+        with opened(tmp_path, release, "x = 1\nprint(x)\n", ["one"], freely=freely) as editor:
+            editor.press("j")
+            time.sleep(1)
+            editor.press("A + ")
+            assert editor.sees("one") if not freely else not wait(editor.ghost, 2)
 
 
 @RELEASES
