@@ -27,6 +27,7 @@ class CacheSlot:
         self.capacity = self.rounded(capacity)
         self.ids: list[int] = []
         self.used_at = 0
+        self.head: int | None = None  # ids from the start that may serve again; None: all
         self._config, self._dtype = config, dtype
         # Taken when first asked for, in the layout of the path that asks; a slot is used by one path only.
         self._held: tuple[Tensor, Tensor] | None = None
@@ -106,22 +107,24 @@ class PrefixCache:
         self._most = slots
         self._clock = 0
 
-    def match(self, ids: Sequence[int]) -> CacheSlot:
+    def match(self, ids: Sequence[int], head: int | None = None) -> CacheSlot:
         """The slot to use for `ids`, holding exactly the run of them that it already knew (`len(slot.ids)` of them).
 
         Changes the slot: what it held beyond that run is gone. A slot is taken over from another sequence only when less than half of
-        what it holds would be lost, or when no slot is free.
+        what it holds would be lost, or when no slot is free. Of `ids` the first `head` may serve again (None: all), the others are no loss.
         """
         self._clock += 1
         slot = self._choose(ids)
         slot.truncate(common(slot.ids, ids))
-        slot.used_at = self._clock
+        slot.used_at, slot.head = self._clock, head
         return slot
 
     def _choose(self, ids: Sequence[int]) -> CacheSlot:
         best = max(self._slots, key=lambda slot: common(slot.ids, ids), default=None)
-        if best is not None and common(best.ids, ids) * 2 >= len(best.ids) > 0:
-            return best
+        if best is not None:
+            worth = len(best.ids) if best.head is None else min(best.head, len(best.ids))
+            if common(best.ids, ids) * 2 >= worth > 0:
+                return best
         if len(self._slots) < self._most:
             self._slots.append(CacheSlot(self._config, self._capacity, self._dtype))
             return self._slots[-1]

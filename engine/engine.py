@@ -91,10 +91,10 @@ class LocalEngine:
         return draft
 
     def _decode(
-        self, ids: Sequence[int], limits: Limits, interrupted: Interrupted, known: Sequence[Follow | Listener]
+        self, ids: Sequence[int], limits: Limits, interrupted: Interrupted, known: Sequence[Follow | Listener], head: int | None = None
     ) -> tuple[Decoded, int]:
-        """What follows `ids`, and how many of them were not in the cache."""
-        slot = self._cache.match(ids[:-1])
+        """What follows `ids`, and how many of them were not in the cache. `head` of them may serve again, None: all."""
+        slot = self._cache.match(ids[:-1], head)
         missing = len(ids) - 1 - len(slot.ids)
         return decode(self.decoder, slot, ids, limits, interrupted, known), missing
 
@@ -125,7 +125,7 @@ class LocalEngine:
         )
         follow = Follow([*self.tokenizer.encode(request.region), self.layout.end_id], KEEP)
         listener = Listener(lambda ids: heard(self._canvas(ids, follow.draft(len(request.region))[0])))
-        decoded, missing = self._decode(ids, limits, _interruption(request, stop), [follow, listener])
+        decoded, missing = self._decode(ids, limits, _interruption(request, stop), [follow, listener], self._head(ids))
         return self._rewritten(decoded, request, missing, started)
 
     @torch.inference_mode()
@@ -165,6 +165,11 @@ class LocalEngine:
     def _canvas(self, ids: Sequence[int], draft: Sequence[int]) -> Canvas:
         settled = self.tokenizer.decode(ids)
         return Canvas(settled, self.tokenizer.decode([*ids, *draft])[len(settled) :])
+
+    def _head(self, ids: Sequence[int]) -> int:
+        """How many ids of a rewriting's prompt stand before what was done and the region: they stay when more is done there."""
+        own = {self.layout.edit.history, self.layout.edit.region} if self.layout.edit is not None else set()
+        return next((place for place, index in enumerate(ids) if index in own), len(ids))
 
     def _rewritten(self, decoded: Decoded, request: RewriteRequest, prefill_tokens: int, started: float) -> Draft:
         if decoded.ids == [self.layout.end_id]:

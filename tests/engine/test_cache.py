@@ -43,6 +43,15 @@ def test_another_place_does_not_cost_the_first_one_its_slot() -> None:
     assert [fill(prefix_cache, ids) for ids in (here, there, here, there)] == [0, 0, 6, 6]
 
 
+def test_a_tail_that_never_serves_again_is_no_loss() -> None:
+    """The head of a rewriting's prompt is found again, however long the rest of it was."""
+    prefix_cache = cache(3)
+    head = [1, 2, 3]
+    assert len(prefix_cache.match([*head, *[4] * 9], len(head)).ids) == 0
+    prefix_cache.match([*head, *[4] * 9], len(head)).commit([*head, *[4] * 9])
+    assert prefix_cache.match([*head, *[5] * 9], len(head)).ids == head
+
+
 def test_the_least_recently_used_slot_is_given_up() -> None:
     prefix_cache = cache(2)
     first, second, third = [1] * 6, [2] * 6, [3] * 6

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 
+import msgspec
 import pytest
 
 from engine import engine as engine_module
@@ -24,6 +25,17 @@ def test_it_ends_by_itself_and_the_cache_changes_nothing(engine: LocalEngine) ->
     again = engine.rewrite(REQUEST, StopFlag())
     assert first.ended == "end" and first.text == again.text and first.prefill_tokens > again.prefill_tokens == 0
     assert 0 < first.confidence <= 1
+
+
+def test_what_stands_before_a_region_is_read_once_for_all_that_is_done_there(engine: LocalEngine) -> None:
+    path = "shapes.py"  # no other test has been there
+    request = msgspec.structs.replace(REQUEST, path=path)
+    more = PastEdit(path, "-    return width * height\n+    product = width * height\n+    return product")
+    later = msgspec.structs.replace(request, history=(*request.history, more))
+    assert engine.rewrite(request, StopFlag()).ended == "end"
+    ids = engine._rewrite_ids(later)
+    assert engine._head(ids) > 10
+    assert engine.rewrite(later, StopFlag()).prefill_tokens <= len(ids) - 1 - engine._head(ids)
 
 
 def test_text_that_stays_is_read_in_bulk(engine: LocalEngine, monkeypatch: pytest.MonkeyPatch) -> None:
