@@ -94,6 +94,7 @@ async def _peer(args: argparse.Namespace) -> AsyncIterator[Server]:
         subprocess.run(export, cwd=record.ROOT, check=True)
         command = [args.peer_python, "-m", "llama_cpp.server", "--model", str(weights), "--n_ctx", "8192", "--n_batch", "512"]
         command += ["--n_threads", str(args.peer_threads), "--n_threads_batch", str(args.peer_threads), "--verbose", "false"]
+        command += ["--interrupt_requests", "false"]  # by default it cuts an answer off when the next one is asked for
         async with _started("llama-cpp-python", command, args) as server:
             yield server
 
