@@ -94,6 +94,7 @@ class ClusterService:
     def __init__(self, handle: Any, facts: Facts) -> None:
         self.facts = facts
         self._handle = handle
+        self._open: set[int] = set()
 
     @classmethod
     def start(cls, load: Callable[[], Service], *, replicas: int, most: int | None = None) -> ClusterService:
@@ -122,14 +123,15 @@ class ClusterService:
         return cls(handle, handle.facts.remote().result(timeout_s=300))
 
     def submit(self, work: Work) -> _ReplicaStream:
-        return _ReplicaStream(self._handle, work)
+        return _ReplicaStream(self._handle, work, self._open)
 
     def count(self, text: str) -> int:
         """Nearly: the tokenizers are in other processes."""
         return max(1, len(text) // 3)
 
     def load(self) -> Load:
-        return Load(running=0, waiting=0, cached_tokens=0, cache_tokens=0)
+        """Of this process: what waits in a replica, or is kept there, is not known here."""
+        return Load(running=len(self._open), waiting=0, cached_tokens=0, cache_tokens=0)
 
     def close(self) -> None:
         serve.shutdown()
@@ -139,9 +141,10 @@ class ClusterService:
 class _ReplicaStream:
     """The events of one work from whichever replica writes it."""
 
-    def __init__(self, handle: Any, work: Work) -> None:
+    def __init__(self, handle: Any, work: Work, open_streams: set[int]) -> None:
         self._handle, self._work = handle.options(stream=True, multiplexed_model_id=beginning(work)), work
         self._running: Any = None
+        self._open = open_streams
         self._stopped = False
 
     def stop(self) -> None:
@@ -150,6 +153,14 @@ class _ReplicaStream:
             self._running.cancel()
 
     async def __aiter__(self) -> AsyncIterator[Event]:
+        self._open.add(id(self))
+        try:
+            async for event in self._events():
+                yield event
+        finally:
+            self._open.discard(id(self))
+
+    async def _events(self) -> AsyncIterator[Event]:
         for tries in itertools.count(1):
             sent = False
             self._running = self._handle.write.remote(self._work)

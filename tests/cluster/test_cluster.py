@@ -85,6 +85,7 @@ def test_a_replica_that_is_killed_under_load_loses_only_its_own(cluster: tuple[C
         time.sleep(0.5)
         os.kill(min(before), signal.SIGKILL)
         texts = [answer.result(timeout=120) for answer in answers]
+    assert service.load().running == 0
     assert len(texts) == 32 and "503" not in texts  # nothing was streamed yet, so they were written elsewhere
     until = time.monotonic() + 60
     while len(processes(service)) < 2 and time.monotonic() < until:
