@@ -95,9 +95,7 @@ end
 ---@param encoding string
 ---@return table[]
 local function complaints(bufnr, encoding)
-  local function place(row, byte)
-    return { line = row, character = vim.lsp.util.character_offset(bufnr, row, byte, encoding) }
-  end
+  local function place(row, byte) return { line = row, character = vim.lsp.util.character_offset(bufnr, row, byte, encoding) } end
   return vim.tbl_map(function(each)
     local finish = place(each.end_lnum or each.lnum, each.end_col or each.col)
     return { range = { start = place(each.lnum, each.col), ['end'] = finish }, message = each.message, severity = each.severity }
