@@ -49,8 +49,7 @@ class Ahead:
 
     def asked(self, document: str) -> None:
         """Somebody asks by himself: no need to begin any more, and what has begun goes on."""
-        if (timer := self._timers.pop(document, None)) is not None:
-            timer.cancel()
+        self._do_not_begin(document)
         if (changed := self._changed.pop(document, None)) is not None:
             self._rests = time.monotonic() - changed > _REST
 
@@ -61,10 +60,13 @@ class Ahead:
 
     def _end(self, document: str) -> None:
         """End what has begun for the document."""
-        if (timer := self._timers.pop(document, None)) is not None:
-            timer.cancel()
+        self._do_not_begin(document)
         if (task := self._tasks.pop(document, None)) is not None:
             task.cancel()
+
+    def _do_not_begin(self, document: str) -> None:
+        if (timer := self._timers.pop(document, None)) is not None:
+            timer.cancel()
 
     def _start(self, document: str, uri: str, place: Position) -> None:
         self._timers.pop(document, None)

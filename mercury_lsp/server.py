@@ -283,7 +283,6 @@ def did_change(ls: MercuryServer, params: object) -> None:
     """A change that cannot be read closes the document: better no suggestion than one for a text that the client does not have."""
     document = read(params, OnDocument).text_document
     ls.suggester.worker.stop(key_of(document.uri))  # what it computes is about a text that is no more
-    changes = []
     try:
         changes = read(params, Changes).content_changes
         ls.session.change(document.uri, document.version, changes)

@@ -169,10 +169,10 @@ class Suggester:
         snapshot = self._session.snapshot(uri, place.line, place.character)
         if snapshot is None or not self.may_read(snapshot):
             return
-        request = msgspec.structs.replace(self._asked_at(snapshot, "automatic"), deadline=None)
         document, before, after = snapshot.document, snapshot.before, snapshot.after
         if self._reuse.knows(document, before, after):
             return
+        request = msgspec.structs.replace(self._asked_at(snapshot, "automatic"), deadline=None)
         # A key of its own: a next edit for the document must not drop this, nor this that.
         draft = await self.worker.aside(f"{document} ahead", lambda engine, stop: foreseen(engine, request, stop))
         if draft is not None and draft.ended != "stopped" and self._session.is_current(snapshot):
