@@ -254,6 +254,26 @@ def test_what_the_server_cannot_load_stands_in_the_status(editor: CodeServer, tm
         assert code.status_says("cannot read the script"), code.status()
 
 
+def test_the_model_is_fetched_by_the_button_of_the_message(editor: CodeServer, tmp_path: Path) -> None:
+    """As on a first day: the server has no model, fetching one fails, its terminal says why, and the next time it is there."""
+    (tmp_path / "main.py").write_text("")
+    (tmp_path / "script.json").write_text("[]")
+    program = tmp_path / "server"
+    fetching = f"""if [ "$1" = pull ]; then echo no way to an index; sleep 1; exec mv {tmp_path}/ready {tmp_path}/model; fi"""
+    serving = f"if [ -e {tmp_path}/model ]; then set -- --model scripted:{tmp_path}/script.json; fi"
+    run = f"MERCURY_CACHE={tmp_path}/cache PYTHONPATH={ROOT} exec {sys.executable} -m mercury_lsp"
+    program.write_text(f'#!/bin/sh\n{fetching}\n{serving}\n{run} "$@"\n')
+    program.chmod(0o755)
+    with editor.window(tmp_path, {"mercury.server.path": str(program), "terminal.integrated.gpuAcceleration": "off"}) as code:
+        code.page.locator(".notification-toast .monaco-button", has_text="Fetch the Model").click()
+        code.page.locator(".notification-toast", has_text="could not be fetched").wait_for()
+        assert "no way to an index" in code.page.locator(".terminal .xterm-rows").inner_text().replace("\u00a0", " ")
+        assert "Ready" not in code.status()
+        (tmp_path / "ready").touch()
+        code.command("Mercury: Fetch the Model")
+        assert code.status_says("Ready"), code.status()
+
+
 def test_off_until_the_workspace_is_trusted(chromium: Browser, tmp_path: Path) -> None:
     folder = tmp_path / "folder"
     folder.mkdir()
@@ -266,6 +286,10 @@ def test_off_until_the_workspace_is_trusted(chromium: Browser, tmp_path: Path) -
     with code_server(tmp_path / "code", chromium, trust) as editor, editor.window(folder, {"mercury.server.path": str(program)}) as code:
         assert code.status_says("Off until this workspace is trusted"), code.status()
         assert not marker.exists()
+        code.page.locator(".statusbar-item", has_text="Mercury").click()
+        code.page.locator(".quick-input-list .monaco-list-row", has_text="Trust this workspace").click()
+        code.page.locator(".workspace-trust-editor .monaco-button", has_text="Trust").first.click()
+        assert until(marker.exists)
 
 
 def test_a_refactoring_from_the_palette(editor: CodeServer, tmp_path: Path) -> None:

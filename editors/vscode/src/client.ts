@@ -62,11 +62,20 @@ export function registerCommands(client: LanguageClient): vscode.Disposable {
 function said(message: { type: number; message: string }, status: Status): void {
   if (message.type === ERROR) {
     status.state = { kind: 'error', message: message.message };
-    void vscode.window.showErrorMessage(message.message);
+    void showError(message.message);
   } else if (message.type === WARNING) {
     void vscode.window.showWarningMessage(message.message);
   } else {
     void vscode.window.showInformationMessage(message.message);
+  }
+}
+
+/** With a button where what mends it is a command of ours: the message names the one to be typed in a terminal. */
+async function showError(message: string): Promise<void> {
+  const fetching = 'Fetch the Model';
+  const buttons = message.includes('mercury-lsp pull') ? [fetching] : [];
+  if ((await vscode.window.showErrorMessage(message, ...buttons)) === fetching) {
+    await vscode.commands.executeCommand('mercury.pull');
   }
 }
 

@@ -1,4 +1,5 @@
 /** The commands of the palette and of the status bar's menu, but for those of next edits. */
+import * as os from 'node:os';
 import * as vscode from 'vscode';
 import type { Server } from './server';
 import * as settings from './settings';
@@ -30,6 +31,9 @@ function actions(server: Server): Action[] {
   const language = vscode.window.activeTextEditor?.document.languageId;
   const kind = server.status.state.kind;
   const found: Action[] = [];
+  if (kind === 'untrusted') {
+    found.push({ label: '$(shield) Trust this workspace', run: () => vscode.commands.executeCommand('workbench.trust.manage') });
+  }
   if (kind === 'missing') {
     found.push({ label: '$(cloud-download) Install the server', run: () => server.install() });
     found.push({ label: '$(gear) Name the program', run: () => openSetting('mercury.server.path') });
@@ -60,19 +64,25 @@ async function toggleLanguage(): Promise<void> {
   }
 }
 
-/** In a terminal, where the progress bar of the program can be seen; the server looks again when it is done. */
-function pull(server: Server): void {
+/** As a task, whose terminal has the program's progress bar and stays where it failed; the server looks again when it is done. */
+async function pull(server: Server): Promise<void> {
   const program = server.program();
   if (program === undefined) {
-    void server.install();
-    return;
+    return server.install();
   }
-  const terminal = vscode.window.createTerminal({ name: 'Mercury: fetch the model', shellPath: program, shellArgs: ['pull'] });
-  terminal.show();
-  const closing = vscode.window.onDidCloseTerminal((closed) => {
-    if (closed === terminal) {
-      closing.dispose();
+  const process = new vscode.ProcessExecution(program, ['pull'], { cwd: os.homedir() }); // there may be no folder
+  const task = new vscode.Task({ type: 'process' }, vscode.TaskScope.Global, 'fetch the model', 'Mercury', process, []);
+  task.presentationOptions = { reveal: vscode.TaskRevealKind.Always, echo: false, showReuseMessage: false };
+  const execution = await vscode.tasks.executeTask(task);
+  const ending = vscode.tasks.onDidEndTaskProcess((ended) => {
+    if (ended.execution !== execution) {
+      return;
+    }
+    ending.dispose();
+    if (ended.exitCode === 0) {
       void server.restart();
+    } else {
+      void vscode.window.showErrorMessage('Mercury: the model could not be fetched. The terminal says why.');
     }
   });
 }

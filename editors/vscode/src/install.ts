@@ -18,8 +18,15 @@ export async function install(context: vscode.ExtensionContext, output: vscode.L
     return true;
   } catch (error) {
     output.error(String(error));
-    void vscode.window.showErrorMessage(`Mercury: the server could not be installed. ${firstLine(error)}`);
+    void failed(firstLine(error), output);
     return false;
+  }
+}
+
+async function failed(why: string, output: vscode.LogOutputChannel): Promise<void> {
+  const showing = 'Show Output';
+  if ((await vscode.window.showErrorMessage(`Mercury: the server could not be installed. ${why}`, showing)) === showing) {
+    output.show();
   }
 }
 

@@ -80,6 +80,10 @@ export class Server implements vscode.Disposable {
   }
 
   async install(): Promise<void> {
+    if (!vscode.workspace.isTrusted) {
+      await vscode.commands.executeCommand('workbench.trust.manage');
+      return;
+    }
     if (await install(this.context, this.output)) {
       await this.restart();
     }

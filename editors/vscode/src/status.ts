@@ -47,6 +47,7 @@ export class Status implements vscode.Disposable {
 
   set state(state: State) {
     this.current = state;
+    void vscode.commands.executeCommand('setContext', 'mercury.ready', state.kind === 'ready');
     this.draw();
   }
 
