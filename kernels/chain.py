@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from kernels.confidence import Best
+from kernels.confidence import Best, likeliest, mass
 
 # The ids among which a slot chooses, by what it says without knowledge of its neighbour. The right one is nearly always there, and
 # ranking all ids anew would cost a second product with the whole head.
@@ -22,8 +22,8 @@ def chain_ids(hidden: Tensor, logits: Tensor, first: int, embedding: Tensor, inw
     confidence counts the ids that were no candidates with the probability that the logits gave them.
     """
     width = hidden.shape[1]
-    told, ids = logits.topk(min(CANDIDATES, logits.shape[1]), dim=-1)  # [slots, candidates]
-    told = told - torch.logsumexp(logits, dim=-1, keepdim=True)
+    told, ids = likeliest(logits, min(CANDIDATES, logits.shape[1]))  # [slots, candidates]
+    told = told - told[:, :1] - mass(logits, told[:, 0]).log()[:, None]
     others = (1 - told.exp().sum(dim=-1)).clamp(min=0.0)
     rows = embedding[ids].float()  # [slots, candidates, width]
     own = hidden.float() @ inward[:, :width].T  # [slots, inner]

@@ -29,7 +29,7 @@ class Choice:
 
     def __init__(self, indexing: Indexing) -> None:
         self._indexing = indexing
-        self._privacy = Privacy()
+        self.privacy = Privacy()
         self._kept: dict[str, _Kept] = {}
 
     def related(self, snapshot: Snapshot, settings: Settings, roots: Sequence[str]) -> tuple[Related, ...]:
@@ -55,7 +55,7 @@ class Choice:
             return ""
         if not settings.enabled(source.language):
             return "its language is switched off"
-        if self._privacy.hides(source.path):
+        if self.privacy.hides(source.path):
             return "it is ignored, or its name tells of a secret"
         state = self._indexing.stamp(source.key)
         if state is None or (state and state != stamp(Path(source.key))):

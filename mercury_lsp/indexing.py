@@ -66,6 +66,13 @@ class Indexing:
             self._roots, self._asked = tuple(roots), True
         self._wake()
 
+    def exclude(self, globs: Sequence[str], roots: Sequence[str]) -> None:
+        """What stays out from now on, as `Privacy.exclude` says; what was read of it goes."""
+        with self._lock:
+            self._privacy.exclude(globs, roots)
+            self._asked = True
+        self._wake()
+
     def open(self, source: Source, text: str) -> None:
         """A document as it is now in an editor."""
         with self._lock:

@@ -1,4 +1,5 @@
-"""Which files never enter a prompt: secrets by name, what git ignores, and what `.mercuryignore` names. Reads no file but those rules.
+"""Which files never enter a prompt: secrets by name, what git ignores, what `.mercuryignore` names and what the user excludes. Reads no
+file but those rules.
 
 A verdict is kept until one of the files that could change it does; asking again costs one `stat` for each of them.
 """
@@ -6,14 +7,13 @@ A verdict is kept until one of the files that could change it does; asking again
 from __future__ import annotations
 
 import os
-import re
-import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from mercury_lsp.files import Fresh, stamp
 from mercury_lsp.gitfiles import GitFiles
+from mercury_lsp.patterns import globs, rules
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
@@ -96,13 +96,18 @@ class Privacy:
 
     def __init__(self) -> None:
         self._git = GitFiles()
-        self._rules = Fresh(_rules)
+        self._rules = Fresh(rules)
         self._secrets: GitIgnoreSpec | None = None
         self._verdicts: dict[Path, tuple[list[tuple[Path, int]], bool]] = {}
+        self._excluded: tuple[Sequence[Path], GitIgnoreSpec] | None = None
+
+    def exclude(self, patterns: Sequence[str], roots: Sequence[str]) -> None:
+        """From now on what `patterns` name is hidden as well, from the top of each of `roots` on: globs as `patterns.globs` says."""
+        self._excluded = ([Path(root) for root in roots], globs(patterns)) if patterns else None
 
     def hides(self, path: str) -> bool:
         """Whether the file at `path`, or the one that it is a link to, must stay out of prompts. There need not be a file."""
-        return any(self._hides(Path(name)) for name in dict.fromkeys((path, _real(path))))
+        return any(self._is_excluded(Path(name)) or self._hides(Path(name)) for name in dict.fromkeys((path, _real(path))))
 
     def sieve(self, folder: Path) -> Callable[[str, bool], bool]:
         """Tells of what lies in `folder`, which is not hidden itself, whether it must stay out: by its name, and whether it is a folder.
@@ -120,8 +125,8 @@ class Privacy:
 
         def hides(name: str, is_folder: bool) -> bool:
             ending = "/" if is_folder else ""
-            secret = not is_folder and self._is_secret(folder / name)
-            return secret or any(_first(rules.check_file(way + name + ending).include for rules, way in family) for family in families)
+            named = self._is_excluded(folder / name) or (not is_folder and self._is_secret(folder / name))
+            return named or any(_first(rules.check_file(way + name + ending).include for rules, way in family) for family in families)
 
         return hides
 
@@ -134,9 +139,15 @@ class Privacy:
             known = self._verdicts[file] = (stamps, hidden)
         return known[1]
 
+    def _is_excluded(self, file: Path) -> bool:
+        if self._excluded is None:
+            return False
+        roots, spec = self._excluded
+        return any(spec.match_file(file.relative_to(root).as_posix()) for root in roots if root in file.parents)
+
     def _is_secret(self, file: Path) -> bool:
         if self._secrets is None:
-            self._secrets = _rules(_SECRETS.split())
+            self._secrets = rules(_SECRETS.split())
         return self._secrets.match_file(file.as_posix().lstrip("/").lower())
 
     def _families(self, file: Path) -> list[Sources]:
@@ -186,18 +197,3 @@ def _folders(file: Path) -> list[Path]:
         if stamp(folder / ".git"):
             break
     return folders
-
-
-def _rules(lines: Iterable[str]) -> GitIgnoreSpec:
-    """A line that is no pattern is passed over, as git does."""
-    from pathspec import GitIgnoreSpec  # 30 ms, which `initialize` need not wait for
-
-    patterns: list[Any] = []
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # `re` warns of what it may mean one day
-        for line in lines:
-            try:
-                patterns += GitIgnoreSpec.from_lines([line]).patterns
-            except (ValueError, re.error):
-                continue
-    return GitIgnoreSpec(patterns)

@@ -68,6 +68,7 @@ class MercuryServer(LanguageServer):
         self._overrides = overrides  # settings from the command line; they weigh most
         self._configured: object = None  # what the client's configuration said last
         self._engine: EngineConfig | None = None  # loaded, or being loaded
+        self.state = {"kind": "loading", "message": ""}  # what `mercury/status` says; kinds: loading, ready, warning, error
         self._told: set[str] = set()
         self._background: set[asyncio.Task[None]] = set()
         self._settings_read = asyncio.Event()
@@ -170,16 +171,26 @@ class MercuryServer(LanguageServer):
         if said is not None:
             self._configured = said
         reading = configuration.read(self._overrides, self._configured, self.protocol.initialize_params.get("initializationOptions"))
-        self.suggester.settings = reading.settings
+        excluded_before, self.suggester.settings = self.suggester.settings.exclude, reading.settings
+        if reading.settings.exclude != excluded_before:
+            self.exclude()
         for warning in reading.bad:
             self.tell_once(warning, types.MessageType.Warning)
         if reading.unknown:
             _log.info("unknown settings: %s", ", ".join(reading.unknown))
 
+    def exclude(self) -> None:
+        """Keep what the settings name out of prompts, in the folders that the workspace has now."""
+        globs, roots = self.suggester.settings.exclude, self.suggester.roots
+        for privacy in (self.suggester.privacy, self.choice.privacy, self.next_edits.privacy):
+            privacy.exclude(globs, roots)
+        self.project.indexing.exclude(globs, roots)
+
     async def _load_engine(self, config: EngineConfig) -> None:
         if config == self._engine:
             return
         self._engine = config
+        self.state = {"kind": "loading", "message": f"Loading {config.url or config.model}"}
         copilot.tell_status(self, busy=True)
         fault = ""
         try:
@@ -192,13 +203,15 @@ class MercuryServer(LanguageServer):
         if fault:
             self._engine = None  # the next change of the configuration tries again
             self.tell_once(fault, types.MessageType.Error)
+        self.state = {"kind": "error" if fault else "ready", "message": fault}
         copilot.tell_status(self, error=fault)
 
     def _engine_changed(self, fault: str) -> None:
         """A remote engine that is gone, or back, is told once a time it goes: a status, and no pop-up beyond the first."""
+        self.state = {"kind": "warning" if fault else "ready", "message": fault}
         copilot.tell_status(self, error=fault)
         if self.client_can("experimental", "mercuryStatus"):
-            self.protocol.notify("mercury/status", {"kind": "warning" if fault else "ready", "message": fault})
+            self.protocol.notify("mercury/status", self.state)
         elif fault:
             self.tell_once(fault, types.MessageType.Warning)
 
@@ -314,6 +327,11 @@ def did_save(ls: MercuryServer, params: object) -> None:
         ls.project.touched([path_of(uri)])
 
 
+def status(ls: MercuryServer, params: object) -> dict[str, str]:
+    """What the notification of the same name told last, or would have: for who comes later."""
+    return ls.state
+
+
 def figures(ls: MercuryServer, params: object) -> dict[str, Any]:
     found: dict[str, Any] = msgspec.to_builtins(ls.suggester.account.figures())
     return found
@@ -371,6 +389,7 @@ HANDLERS: Mapping[str, Callable[[MercuryServer, Any], Coroutine[Any, Any, Any] |
     **refactor.HANDLERS,
     "textDocument/didPartiallyAcceptCompletion": did_partially_accept,
     "mercury/stats": figures,
+    "mercury/status": status,
     "mercury/didMoveCursor": did_move_cursor,
 }
 
@@ -393,6 +412,7 @@ def build(load: Callable[[EngineConfig], Engine], overrides: Mapping[str, Any] |
 
 def _set_roots(ls: MercuryServer, roots: list[str]) -> None:
     ls.suggester.roots = roots
+    ls.exclude()
     ls.project.look_through(roots)
 
 

@@ -72,7 +72,7 @@ class Suggester:
         self.related: Callable[[Snapshot, Settings], Sequence[Related]] = lambda snapshot, settings: ()
         self.recall: Callable[[Snapshot], Known | None] = lambda snapshot: None  # how the project's own lines go on
         self._session = session
-        self._privacy = Privacy()
+        self.privacy = Privacy()
         self._reuse = Reuse()
         self._trees = Trees()
         self._foreseen: dict[str, _Foreseen] = {}
@@ -141,7 +141,7 @@ class Suggester:
     def may_read(self, snapshot: Snapshot) -> bool:
         """Whether the model may see the document."""
         language = language_of(snapshot.language, snapshot.path)
-        return self.settings.enabled(snapshot.language, language) and not self._privacy.hides(snapshot.path)
+        return self.settings.enabled(snapshot.language, language) and not self.privacy.hides(snapshot.path)
 
     async def _rest(self, ask: InlineCompletionAsk, snapshot: Snapshot) -> Rest | None:
         """What is left of the last suggestion, or else a new draft."""

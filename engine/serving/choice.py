@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from engine.serving.requests import Sampling
-from kernels.confidence import best_ids
+from kernels.confidence import likeliest
 
 
 class Boundary(Protocol):
@@ -70,14 +70,14 @@ class Chooser:
         return [Pick(index) for index in ids]
 
     def _likeliest(self, logits: Tensor, draft: Sequence[int]) -> list[Pick]:
-        chosen: list[int] = best_ids(logits).ids.tolist()
+        chosen: list[int] = likeliest(logits, 1)[1][:, 0].tolist()
         agreeing = next((place for place, index in enumerate(draft) if chosen[place] != index), len(draft))
         return [Pick(index) for index in chosen[: agreeing + 1]]
 
     def _pick(self, logits: Tensor) -> Pick:
         """logits [vocab]."""
         allowed = logits if self._boundary is None else self._boundary.masked(logits)
-        index = int(allowed.argmax()) if self._sampling.temperature == 0 else self._sampled(allowed)
+        index = int(likeliest(allowed[None], 1)[1]) if self._sampling.temperature == 0 else self._sampled(allowed)
         if self._boundary is not None:
             index = self._boundary.take(index)
         self._place += 1
@@ -85,8 +85,8 @@ class Chooser:
             return Pick(index)
         told = torch.log_softmax(allowed, dim=-1)  # within a grammar, of what it lets follow
         values, ids = told.topk(self._logprobs) if self._logprobs else (told[:0], told[:0])
-        likeliest = zip(ids.int().tolist(), values.tolist(), strict=True)
-        return Pick(index, float(told[index]), tuple(pair for pair in likeliest if pair[1] > -torch.inf))
+        best = zip(ids.int().tolist(), values.tolist(), strict=True)
+        return Pick(index, float(told[index]), tuple(pair for pair in best if pair[1] > -torch.inf))
 
     def _sampled(self, logits: Tensor) -> int:
         """The Gumbel-max trick: the best id after noise is distributed as the softmax is."""

@@ -62,7 +62,7 @@ class NextEdits:
         self.rewrite: Rewrite | None = None  # how the model is asked; by document, so that a key can stop it
         self._session = session
         self._settings, self._roots, self._defined = settings, roots, defined
-        self._privacy = Privacy()
+        self.privacy = Privacy()
         self._trees = Trees()
         self._quiet = Quiet()
         self._complaints = Complaints()
@@ -150,7 +150,7 @@ class NextEdits:
             here=here,
             cursor=snapshot.offset,
             intentions=self.history.intentions(),
-            others=[text for text in texts.values() if not self._privacy.hides(text.path)],
+            others=[text for text in texts.values() if not self.privacy.hides(text.path)],
             tree=self._tree,
             defined=self._defined,
             roots=self._roots(),
@@ -182,7 +182,7 @@ class NextEdits:
 
     def _may_read(self, snapshot: Snapshot) -> bool:
         language = language_of(snapshot.language, snapshot.path)
-        return self._settings().enabled(snapshot.language, language) and not self._privacy.hides(snapshot.path)
+        return self._settings().enabled(snapshot.language, language) and not self.privacy.hides(snapshot.path)
 
     def _readable(self, uri: str) -> Text | None:
         """The document as it is now; None where it may not be read or is not open. What was known of it then goes."""

@@ -9,7 +9,7 @@ import torch
 
 from kernels.attention import block_attention
 from kernels.chain import chain_ids
-from kernels.confidence import best_ids, text_logits
+from kernels.confidence import best_ids, likeliest, text_logits
 from kernels.linear import pack
 from kernels.rotary import rotary_table, rotate
 
@@ -86,7 +86,7 @@ def assert_same(part: torch.Tensor, whole: torch.Tensor) -> None:
     assert bool(((part.float() - whole.float()).abs() <= 2**-7 * whole.float().abs())[differing].all())
 
 
-@pytest.mark.parametrize(("rows", "vocab", "width"), [(1, 11, 4), (7, 4097, 24), (33, 513, 8), (2, 3, 5)])
+@pytest.mark.parametrize(("rows", "vocab", "width"), [(1, 11, 4), (7, 4097, 24), (33, 513, 8), (2, 3, 5), (6, 64, 4), (9, 1280, 12)])
 def test_confidence(rows: int, vocab: int, width: int) -> None:
     torch.manual_seed(vocab)
     hidden, weight = torch.randn(rows, width), torch.randn(vocab, width) * 2
@@ -98,6 +98,23 @@ def test_confidence(rows: int, vocab: int, width: int) -> None:
     assert torch.equal(best.ids, probabilities.argmax(-1))
     assert not set(best.ids.tolist()) & set(banned.tolist())
     torch.testing.assert_close(best.confidence.double(), probabilities.amax(-1), rtol=1e-5, atol=0)
+
+
+@pytest.mark.parametrize(("rows", "vocab", "count"), [(5, 64 * 40, 16), (1, 64 * 16, 16), (3, 64 * 15, 16), (4, 64 * 3, 1), (2, 65, 3)])
+def test_the_likeliest(rows: int, vocab: int, count: int) -> None:
+    torch.manual_seed(vocab)
+    logits = torch.randn(rows, vocab)
+    logits[:, torch.randperm(vocab)[: vocab // 3]] = -math.inf
+    logits[0, :count] = 9 + torch.arange(float(count))  # all of them in one tile
+    values, ids = likeliest(logits, count)
+    assert torch.equal(values, logits.sort(dim=-1, descending=True).values[:, :count])
+    assert torch.equal(logits.gather(1, ids), values)
+
+
+def test_of_equal_logits_in_several_tiles_the_lowest_id_is_best() -> None:
+    logits = torch.zeros(2, 64 * 5)
+    logits[0, [70, 75, 200]] = logits[1, [319, 130]] = 2.0
+    assert best_ids(logits).ids.tolist() == [70, 130]
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
@@ -126,9 +143,10 @@ def test_rotary_is_a_rotation_by_the_position() -> None:
             assert torch.allclose(turned[position, :, half + pair], expected.imag, atol=1e-5)
 
 
-def test_the_chain_head_sees_the_id_before() -> None:
+@pytest.mark.parametrize("vocab", [40, 64 * 20])
+def test_the_chain_head_sees_the_id_before(vocab: int) -> None:
     torch.manual_seed(5)
-    slots, vocab, width, inner = 6, 40, 12, 7
+    slots, width, inner = 6, 12, 7
     hidden, embedding = torch.randn(slots, width), torch.randn(vocab, width)
     inward, outward = torch.randn(inner, 2 * width) * 0.3, torch.randn(width, inner) * 0.3
     logits = hidden @ embedding.T
