@@ -203,7 +203,8 @@ class MercuryServer(LanguageServer):
         if fault:
             self._engine = None  # the next change of the configuration tries again
             self.tell_once(fault, types.MessageType.Error)
-        self.state = {"kind": "error" if fault else "ready", "message": fault}
+        if fault or self.state["kind"] == "loading":  # else the engine has told of itself already
+            self.state = {"kind": "error" if fault else "ready", "message": fault}
         copilot.tell_status(self, error=fault)
 
     def _engine_changed(self, fault: str) -> None:

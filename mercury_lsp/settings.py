@@ -27,13 +27,13 @@ class Settings(msgspec.Struct, frozen=True, rename="camel"):
     min_confidence: Annotated[float, msgspec.Meta(ge=0, le=1)] = 0.5
     multiline: bool = True
     languages: dict[str, bool] = {}  # by language id; `*` speaks for those not listed
-    exclude: tuple[str, ...] = ()  # globs of files that stay out of prompts, as VS Code's `files.exclude` has them
     completion_items: bool | None = None  # whether suggestions also come as ordinary items; None: to clients that show no ghost text
     # A refactoring that changes more lines is shown before it is applied, in editors that can do that; 0: every one is.
     preview_lines: Annotated[int, msgspec.Meta(ge=0)] = 20
     stats: bool = False  # whether the figures that `mercury-lsp stats` prints are written to a file when the server ends
     # a remote engine's base URL, in place of a local model
     engine_url: Annotated[str, msgspec.Meta(pattern="^https?://.")] | None = msgspec.field(name="engine.url", default=None)
+    exclude: tuple[str, ...] = ()  # globs of files that stay out of prompts, as VS Code's `files.exclude` has them
 
     @property
     def scripted(self) -> bool:

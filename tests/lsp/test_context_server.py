@@ -186,3 +186,32 @@ def test_a_secret_that_is_open_stays_out_of_the_prompts_of_others(tmp_path: Path
         editor.client.open("def total(items): ...\n", (tmp_path / "shop.py").as_uri())
         assert editor.sees("shop.py: def total(items): ...")
         assert "def topmost_secret" not in editor.everything()
+
+
+def test_what_the_setting_excludes_never_reaches_the_engine(tmp_path: Path) -> None:
+    private, shop = tmp_path / "gen" / "private.py", tmp_path / "shop.py"
+    private.parent.mkdir()
+    private.write_text(SECRET)
+    shop.write_text("def total(items): ...\n")
+    with editing(tmp_path) as editor:
+        editor.start(exclude=["**/gen"])
+        editor.client.open(SECRET, private.as_uri())
+        assert editor.sees("shop.py: def total(items): ...")
+        assert editor.client.items(0, 9, uri=private.as_uri()) == []
+        assert "def topmost_secret" not in editor.everything()
+
+
+def test_what_is_excluded_from_now_on_is_out_at_once_and_comes_back(tmp_path: Path) -> None:
+    (tmp_path / "private.py").write_text(SECRET)
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "private.py").write_text("def total(items): ...\n")
+    with editing(tmp_path) as editor:
+        editor.start()
+        assert editor.sees("private.py: def topmost_secret(): ...", "other/private.py: def total(items): ...")
+        editor.client.notify("workspace/didChangeConfiguration", {"settings": {"mercury": {"exclude": ["priv*.py"]}}})
+        assert editor.asked("topmost_secret(total(") == ["other/private.py: def total(items): ..."]
+        folder = {"uri": (tmp_path / "other").as_uri(), "name": "other"}
+        editor.client.notify("workspace/didChangeWorkspaceFolders", {"event": {"added": [folder], "removed": []}})
+        assert editor.asked("topmost_secret(total(") == []
+        editor.client.notify("workspace/didChangeConfiguration", {"settings": {"mercury": {"exclude": []}}})
+        assert editor.sees("private.py: def topmost_secret(): ...", "private.py: def total(items): ...")

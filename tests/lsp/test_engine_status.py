@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import pytest
-from lsp_client import Client, in_process
+from lsp_client import Client, in_process, within
 
-from engine.api import Draft, EngineConfig, EngineUnavailable, InfillRequest, StopFlag
+from engine.api import Draft, EngineConfig, EngineUnavailable, InfillRequest, ModelMissing, StopFlag
 from engine.fallback import FallbackEngine
 from engine.scripted import ScriptedEngine
 
@@ -69,3 +70,33 @@ def test_copilots_clients_see_it_in_their_status() -> None:
             lambda message: message.get("method") == "statusNotification" and "http://box" in message["params"]["message"]
         )
         assert gone["params"]["status"] == "Warning"
+
+
+def test_who_comes_later_can_ask() -> None:
+    """The same as was told: for a part of a client that was not there yet."""
+    setting = Setting()
+    with in_process(setting.load) as client:
+        client.initialize()
+        client.open("\n")
+        typed(client, "x = ")
+        told = client.call("mercury/status")
+        assert told["kind"] == "warning" and "http://box" in told["message"]
+        setting.remote.there, setting.now = True, 60.0
+        typed(client, "xy = ")
+        assert client.call("mercury/status") == {"kind": "ready", "message": ""}
+
+
+def test_loading_and_what_could_not_be_loaded_can_be_asked_for() -> None:
+    loading, may_end = threading.Event(), threading.Event()
+
+    def load(config: EngineConfig) -> ScriptedEngine:
+        loading.set()
+        assert may_end.wait(30)
+        raise ModelMissing("no such model")
+
+    with in_process(load) as client:
+        client.initialize()
+        assert loading.wait(30)
+        assert client.call("mercury/status") == {"kind": "loading", "message": "Loading quicksilver-135m"}
+        may_end.set()
+        assert within(lambda: client.call("mercury/status") == {"kind": "error", "message": "no such model"})

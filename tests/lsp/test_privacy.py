@@ -177,3 +177,40 @@ def test_a_link_to_a_secret_is_one(tmp_path: Path) -> None:
     (tmp_path / ".env").write_text("TOKEN=1")
     (tmp_path / "notes.txt").symlink_to(".env")
     assert Privacy().hides(str(tmp_path / "notes.txt"))
+
+
+@pytest.mark.parametrize(
+    ("glob", "hidden"),
+    [
+        ("a.py", "a.py"),  # from the top on
+        ("**/a.py", "a.py lib/a.py lib/gen/a.py"),
+        ("*.py", "a.py"),
+        ("lib", "lib/a.py lib/b.js lib/gen/a.py"),
+        ("./lib/gen/", "lib/gen/a.py"),
+        ("**/gen/**", "lib/gen/a.py"),
+        ("**/*.{js,ts}", "lib/b.js"),
+        ("{lib,other}/{a.py,{b,c}.js}", "lib/a.py lib/b.js"),
+        ("**/[ab].?s", "lib/b.js"),
+        ("!a.py", ""),
+        ("", ""),
+        ("[z-a]", ""),
+    ],
+)
+def test_globs_of_an_editors_kind(tmp_path: Path, glob: str, hidden: str) -> None:
+    top, outside = tmp_path / "top", tmp_path / "lib"
+    privacy = Privacy()
+    assert not any(privacy.hides(str(top / name)) for name in ("a.py", "lib/b.js"))
+    privacy.exclude([glob], [str(top)])
+    files = "a.py lib/a.py lib/b.js lib/gen/a.py"
+    assert " ".join(name for name in files.split() if privacy.hides(str(top / name))) == hidden
+    assert not privacy.hides(str(outside / "a.py"))
+    sieve = privacy.sieve(top)
+    assert [sieve("a.py", False), sieve("lib", True)] == ["a.py" in hidden.split(), glob == "lib"]
+    privacy.exclude([], [str(top)])
+    assert not any(privacy.hides(str(top / name)) for name in files.split())
+
+
+def test_braces_beside_each_other_do_not_take_for_ever() -> None:
+    privacy = Privacy()
+    privacy.exclude(["{a,b}" * 40], ["/top"])
+    assert privacy.hides("/top/" + "a" * 40) and not privacy.hides("/top/" + "c" * 40)

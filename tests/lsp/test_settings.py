@@ -23,10 +23,11 @@ def test_every_setting() -> None:
         "previewLines": 7,
         "stats": True,
         "engine": {"url": "http://127.0.0.1:1"},
+        "exclude": ["**/gen"],
     }
     reading = read(said)
     assert (reading.bad, reading.unknown) == ((), ())
-    assert reading.settings == Settings("m", 20, 0.25, False, {"*": False, "go": True}, False, 7, True, "http://127.0.0.1:1")
+    assert reading.settings == Settings("m", 20, 0.25, False, {"*": False, "go": True}, False, 7, True, "http://127.0.0.1:1", ("**/gen",))
     assert read({"engine.url": "http://127.0.0.1:1"}).settings.engine_url == "http://127.0.0.1:1"
 
 
@@ -52,6 +53,8 @@ def test_null_means_the_next_source_and_then_the_default() -> None:
         ("languages", ["python"]),
         ("languages", {"python": "no"}),
         ("engine.url", "127.0.0.1"),
+        ("exclude", "**/gen"),
+        ("exclude", {"**/gen": True}),
     ],
 )
 def test_a_bad_setting_is_named_and_the_others_hold(key: str, value: object) -> None:
