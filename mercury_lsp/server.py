@@ -205,16 +205,22 @@ class MercuryServer(LanguageServer):
             self.tell_once(fault, types.MessageType.Error)
         if fault or self.state["kind"] == "loading":  # else the engine has told of itself already
             self.state = {"kind": "error" if fault else "ready", "message": fault}
+            self._tell_status()
         copilot.tell_status(self, error=fault)
 
     def _engine_changed(self, fault: str) -> None:
         """A remote engine that is gone, or back, is told once a time it goes: a status, and no pop-up beyond the first."""
         self.state = {"kind": "warning" if fault else "ready", "message": fault}
         copilot.tell_status(self, error=fault)
-        if self.client_can("experimental", "mercuryStatus"):
-            self.protocol.notify("mercury/status", self.state)
-        elif fault:
+        if not self._tell_status() and fault:
             self.tell_once(fault, types.MessageType.Warning)
+
+    def _tell_status(self) -> bool:
+        """Whether the client knows it."""
+        known = self.client_can("experimental", "mercuryStatus")
+        if known:
+            self.protocol.notify("mercury/status", self.state)
+        return known
 
     def client_said(self, *path: str) -> Any:
         """What the client's capabilities have there; None for nothing."""

@@ -1,8 +1,10 @@
 """A server for editor tests: the project's own, with an engine and next edits out of one JSON file. Run as a program, with the file's path.
 
-The file: {"drafts": [text, ...], "others": [text, ...], "edits": [edit, ...], "pause": seconds, "load": seconds}. An edit,
-{line, old, new, label, when, file}, is sent while its `line` has `old` and the text has `when`; one with a `file` is of that file, beside
-the one that is asked about. A rewriting takes the pause for each of its lines; loading takes as long as it says.
+The file: {"drafts": [text, ...], "others": [text, ...], "edits": [edit, ...], "pause": seconds, "load": seconds, "gone": text,
+"unsaid": flag}. An edit, {line, old, new, label, when, file}, is sent while its `line` has `old` and the text has `when`; one with a `file`
+is of that file, beside the one that is asked about. A rewriting takes the pause for each of its lines; loading takes as long as it says.
+The engine tells that it is `gone` until there is "back" before the cursor; `unsaid`: the client is not told. What the engine was given
+last besides the document is in `related.json` beside the file.
 """
 
 from __future__ import annotations
@@ -31,11 +33,18 @@ class Inventive(ScriptedEngine):
 
     drafts_freely = False  # True: it also drafts what nobody asked for yet
 
-    def __init__(self, drafts: Sequence[str], others: Sequence[str], pause: float) -> None:
+    def __init__(self, drafts: Sequence[str], others: Sequence[str], pause: float, gone: str, related: Path) -> None:
         super().__init__(drafts)
-        self._others, self._pause = others, pause
+        self._others, self._pause, self._gone, self._related = others, pause, gone, related
+        self._told = ""
+        self.told: Callable[[str], None] = unheard
 
     def infill(self, request: InfillRequest, stop: StopFlag) -> Draft:
+        self._related.write_bytes(msgspec.json.encode([piece.text for piece in request.related]))
+        fault = "" if "back" in request.prefix else self._gone
+        if fault != self._told:
+            self._told = fault
+            self.told(fault)
         if request.unlike:
             fresh = [text for text in self._others if text not in request.unlike]
             return ScriptedEngine(fresh).infill(msgspec.structs.replace(request, unlike=()), stop)
@@ -78,12 +87,14 @@ def in_another_file(edit: Json, document: Json) -> Json:
 
 
 def main() -> None:
-    script = json.loads(Path(sys.argv[1]).read_text("utf-8"))
+    written = Path(sys.argv[1])
+    script = json.loads(written.read_text("utf-8"))
 
     def load(_: EngineConfig) -> Inventive:
         loading.told(0.4)
         time.sleep(script.get("load", 0))
-        engine = Inventive(script["drafts"], script.get("others", []), script.get("pause", 0))
+        related = written.with_name("related.json")
+        engine = Inventive(script["drafts"], script.get("others", []), script.get("pause", 0), script.get("gone", ""), related)
         engine.drafts_freely = script.get("freely", False)
         return engine
 
@@ -95,6 +106,9 @@ def main() -> None:
     if script.get("edits"):  # else the server's own
         built.protocol.fm.features.pop("mercury/nextEdit", None)
         built.feature("mercury/nextEdit")(answer)
+    if script.get("unsaid"):
+        notify = built.protocol.notify
+        vars(built.protocol)["notify"] = lambda method, params: None if method == "mercury/status" else notify(method, params)
     os._exit(asyncio.run(built.serve(*stdio.claim_stdio())))
 
 

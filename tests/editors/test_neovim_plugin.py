@@ -29,10 +29,13 @@ def opened(
     edits: Sequence[Any] = (),
     others: Sequence[str] = (),
     freely: bool = False,
+    gone: str = "",
+    unsaid: bool = False,
     **options: Any,
 ) -> Iterator[Plugin]:
     script = tmp_path / "script.json"
-    script.write_text(json.dumps({"drafts": drafts, "others": others, "edits": edits, "freely": freely}))
+    given = {"drafts": drafts, "others": others, "edits": edits, "freely": freely, "gone": gone, "unsaid": unsaid}
+    script.write_text(json.dumps(given))
     (tmp_path / "main.py").write_text(content)
     with plugin(tmp_path, release, [*STAND_IN, str(script)], **options) as editor:
         editor.edit(tmp_path / "main.py")
@@ -318,6 +321,33 @@ def test_what_the_server_cannot_load_stands_in_the_status(tmp_path: Path, releas
         status = "return require('mercury').status()"
         assert wait(lambda: editor.api.exec_lua(status)["state"] == "error", 20), editor.api.exec_lua(status)
         assert "cannot read the script" in editor.api.exec_lua(status)["text"]
+
+
+GONE = "engine.url http://box: nobody answers."
+
+
+@RELEASES
+def test_an_engine_that_is_gone_stands_in_the_status_until_it_is_back(tmp_path: Path, release: str) -> None:
+    with opened(tmp_path, release, "", ["rn total"] * 9, gone=GONE) as editor:
+        line, status = "return require('mercury').statusline()", "return require('mercury').status()"
+        editor.press("iretu")
+        assert editor.sees("rn total")  # another answers in its place
+        assert wait(lambda: editor.api.exec_lua(line) == "mercury~", 10), editor.api.exec_lua(line)
+        assert editor.api.exec_lua(status) == {"state": "warning", "text": GONE}
+        assert GONE in editor.api.exec_lua("return vim.fn.execute('messages')")
+        editor.press("back")
+        assert wait(lambda: editor.api.exec_lua(status)["state"] == "ready", 10), editor.api.exec_lua(status)
+
+
+@RELEASES
+def test_health_asks_how_the_server_is(tmp_path: Path, release: str) -> None:
+    with opened(tmp_path, release, "", ["rn total"] * 9, gone=GONE, unsaid=True) as editor:
+        editor.press("iretu")
+        assert editor.sees("rn total")
+        editor.press("<Esc>")
+        assert wait(lambda: editor.api.exec_lua("return require('mercury').status().state") == "ready", 10)
+        editor.api.command("checkhealth mercury")
+        assert any("WARNING" in line and GONE in line for line in editor.lines()), editor.lines()
 
 
 def test_the_help_has_what_the_plugin_has(tmp_path: Path) -> None:

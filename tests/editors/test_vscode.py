@@ -41,7 +41,7 @@ def opened(
     others: Sequence[str] = (),
     excluded: str = "",
     ready: str = "Ready",
-    **script: float,
+    **script: Any,
 ) -> Iterator[Code]:
     """A window with `main.py` open, and a server that suggests `drafts`."""
     folder = home / "example"
@@ -233,6 +233,24 @@ def test_an_excluded_file_is_not_sent(editor: CodeServer, tmp_path: Path) -> Non
         assert code.ghost() == []
 
 
+def test_an_excluded_file_is_in_no_prompt_of_others(editor: CodeServer, tmp_path: Path) -> None:
+    (tmp_path / "example").mkdir()
+    (tmp_path / "example" / "shop.py").write_text("def total(items): ...\n")
+    with opened(editor, tmp_path, "", ["x"] * 99) as code:
+
+        def related() -> str:
+            code.press("Escape", "Enter")
+            code.type("total(")
+            code.page.wait_for_timeout(300)
+            given = tmp_path / "related.json"
+            return given.read_text("utf-8") if given.exists() else ""
+
+        assert until(lambda: "def total(items)" in related())
+        settings = code.folder / ".vscode" / "settings.json"
+        settings.write_text(json.dumps({**json.loads(settings.read_text()), "files.exclude": {"**/shop.{py,js}": True}}))
+        assert until(lambda: "def total(items)" not in related())
+
+
 def test_without_a_server_the_status_says_how_to_mend_it(editor: CodeServer, tmp_path: Path) -> None:
     (tmp_path / "main.py").write_text("")
     with editor.window(tmp_path, {"mercury.server.path": str(tmp_path / "nowhere")}) as code:
@@ -272,6 +290,28 @@ def test_the_model_is_fetched_by_the_button_of_the_message(editor: CodeServer, t
         (tmp_path / "ready").touch()
         code.command("Mercury: Fetch the Model")
         assert code.status_says("Ready"), code.status()
+
+
+GONE = "engine.url http://box: nobody answers."
+
+
+def test_an_engine_that_is_gone_stands_in_the_status_until_it_is_back(editor: CodeServer, tmp_path: Path) -> None:
+    with opened(editor, tmp_path, "", ["rn total"] * 9, gone=GONE) as code:
+        code.type("retu")
+        assert code.sees("rn total"), code.ghost()  # another answers in its place
+        assert code.status_says("http://box"), code.status()
+        assert code.page.locator(".notification-toast").count() == 0
+        code.type("back")
+        assert code.status_says("Ready"), code.status()
+
+
+def test_the_menu_asks_how_the_server_is(editor: CodeServer, tmp_path: Path) -> None:
+    with opened(editor, tmp_path, "", ["rn total"] * 9, gone=GONE, unsaid=True) as code:
+        code.type("retu")
+        assert code.sees("rn total"), code.ghost()
+        assert "Ready" in code.status()
+        code.page.locator(".statusbar-item", has_text="Mercury").click()
+        code.page.locator(".quick-input-title", has_text="http://box").wait_for()
 
 
 def test_off_until_the_workspace_is_trusted(chromium: Browser, tmp_path: Path) -> None:

@@ -46,10 +46,10 @@ def test_the_user_sees_once_that_it_is_gone(client_said: dict[str, Any], method:
         client.initialize()
         client.open("\n")
         typed(client, "x = ")
-        told = client.notified(method)
-        assert "http://box" in told["message"] and "until it is back" in told["message"].lower()
+        gone = client.wait_for(lambda message: message.get("method") == method and message["params"].get("kind") != "ready")["params"]
+        assert "http://box" in gone["message"] and "until it is back" in gone["message"].lower()
         typed(client, "xy = ")
-        assert len(client.received(method)) == 1
+        assert [told for told in client.received(method) if told["message"]] == [gone]
         setting.remote.there, setting.now = True, 60.0
         typed(client, "xyz = ")
         if client_said:

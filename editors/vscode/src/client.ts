@@ -17,7 +17,7 @@ import type {
 import { LanguageClient } from 'vscode-languageclient/node';
 import type { Canvas } from './canvas';
 import * as settings from './settings';
-import type { Status } from './status';
+import type { Status, Told } from './status';
 
 const SCHEMES = ['file', 'untitled', 'vscode-notebook-cell'];
 const ERROR = 1;
@@ -26,6 +26,17 @@ type Progress = WorkDoneProgressBegin | WorkDoneProgressReport | WorkDoneProgres
 
 const ANSWER = 'mercury-answer:';
 const EXECUTE = 'workspace/executeCommand';
+const STATUS = 'mercury/status';
+
+/** Makes the server tell what becomes of it, instead of showing a message. */
+const tellsStatus: StaticFeature = {
+  fillClientCapabilities: (capabilities) => {
+    capabilities.experimental = { ...(capabilities.experimental as object | undefined), mercuryStatus: true };
+  },
+  initialize: () => undefined,
+  getState: () => ({ kind: 'static' }),
+  clear: () => undefined,
+};
 
 /** The server lists commands of another extension's names, for other editors; to register those here could collide with it. */
 class Client extends LanguageClient {
@@ -46,9 +57,24 @@ export function create(command: string, output: vscode.LogOutputChannel, status:
   };
   const client = new Client(settings.SECTION, 'Mercury', { command, options: { shell: false } }, options);
   client.registerFeature(canvas.feature);
+  client.registerFeature(tellsStatus);
   canvas.listen(client);
+  client.onNotification(STATUS, (told: Told) => status.told(told));
   client.onNotification('window/showMessage', (message: { type: number; message: string }) => said(message, status));
   return client;
+}
+
+/** What the server says of itself when it is asked; an older one says nothing. What it did not load is known better here. */
+export async function catchUp(client: LanguageClient, status: Status): Promise<void> {
+  const told = await client.sendRequest<Told>(STATUS).catch(() => undefined);
+  if (told !== undefined && ['starting', 'ready', 'warning'].includes(status.state.kind)) {
+    status.told(told);
+  }
+}
+
+/** Have the server ask for the settings again: some of what it is told stands elsewhere than in its section. */
+export function tellSettings(client: LanguageClient): Promise<void> {
+  return client.sendNotification('workspace/didChangeConfiguration', { settings: null });
 }
 
 /** Run the server's own commands by name: accepted items and code actions carry them. */

@@ -23,6 +23,7 @@ export function register(server: Server): vscode.Disposable {
 }
 
 async function menu(server: Server): Promise<void> {
+  await server.ask();
   const chosen = await vscode.window.showQuickPick(actions(server), { title: `Mercury: ${server.status.text}` });
   await chosen?.run();
 }

@@ -1,5 +1,6 @@
 /** Activation: what there is, put together. */
 import * as vscode from 'vscode';
+import { tellSettings } from './client';
 import * as commands from './commands';
 import * as cursor from './cursor';
 import { NextEdits } from './nextEdit';
@@ -41,6 +42,8 @@ function configured(event: vscode.ConfigurationChangeEvent, server: Server): voi
   server.status.draw();
   if (event.affectsConfiguration('mercury.server.path')) {
     void server.restart();
+  } else if (event.affectsConfiguration('files.exclude') && server.client !== undefined) {
+    void tellSettings(server.client);
   }
 }
 

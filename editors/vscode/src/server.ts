@@ -3,7 +3,7 @@ import * as vscode from 'vscode';
 import { State } from 'vscode-languageclient';
 import type { LanguageClient } from 'vscode-languageclient/node';
 import { Canvas } from './canvas';
-import { create, registerCommands } from './client';
+import { catchUp, create, registerCommands } from './client';
 import { find } from './find';
 import { install } from './install';
 import { Status } from './status';
@@ -62,6 +62,7 @@ export class Server implements vscode.Disposable {
     try {
       await client.start();
       this.commands = registerCommands(client);
+      await catchUp(client, this.status);
     } catch (error) {
       this.status.state = { kind: 'error', message: `The server did not start: ${String(error)}` };
     }
@@ -76,6 +77,13 @@ export class Server implements vscode.Disposable {
       await this.install();
     } else if (chosen === naming) {
       await vscode.commands.executeCommand('workbench.action.openSettings', 'mercury.server.path');
+    }
+  }
+
+  /** Have the status say what the server says of itself now. */
+  async ask(): Promise<void> {
+    if (this.client !== undefined) {
+      await catchUp(this.client, this.status);
     }
   }
 

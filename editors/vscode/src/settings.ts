@@ -43,17 +43,27 @@ export async function toggleWorkspace(): Promise<void> {
   await section().update('nextEdits.enabled', on, target);
 }
 
-/** What the server is told: its own settings alone. */
+/** What the server is told: its own settings alone, and what must stay out of prompts. */
 export function forServer(configured: unknown): Record<string, unknown> {
   const entries = Object.entries((configured ?? {}) as Record<string, unknown>);
-  return Object.fromEntries(entries.filter(([name]) => !OURS.includes(name)));
+  return { ...Object.fromEntries(entries.filter(([name]) => !OURS.includes(name))), exclude: excludedAnywhere() };
+}
+
+/** The server knows no folder's own settings: what one excludes is excluded in all. */
+function excludedAnywhere(): string[] {
+  const scopes = [undefined, ...(vscode.workspace.workspaceFolders ?? [])];
+  return [...new Set(scopes.flatMap(excludedGlobs))];
+}
+
+function excludedGlobs(scope: vscode.ConfigurationScope | undefined): string[] {
+  const globs = vscode.workspace.getConfiguration('files', scope).get<Record<string, boolean>>('exclude', {});
+  return Object.keys(globs).filter((glob) => globs[glob] === true);
 }
 
 /** Whether `files.exclude` hides a document: what the user does not want to see is not read either. */
 export function excluded(document: vscode.TextDocument): boolean {
   const folder = vscode.workspace.getWorkspaceFolder(document.uri);
-  const globs = vscode.workspace.getConfiguration('files', document).get<Record<string, boolean>>('exclude', {});
-  return Object.entries(globs).some(([glob, on]) => on === true && folder !== undefined && hides(folder, glob, document));
+  return folder !== undefined && excludedGlobs(document).some((glob) => hides(folder, glob, document));
 }
 
 /** Whether suggestions are wanted in a document. */

@@ -4,7 +4,13 @@ import * as vscode from 'vscode';
 export type State =
   | { kind: 'untrusted' | 'missing' | 'starting' | 'ready' | 'stopped' }
   | { kind: 'loading'; what: string; percent?: number }
-  | { kind: 'error'; message: string };
+  | { kind: 'warning' | 'error'; message: string };
+
+/** What the server says of itself: of a remote engine that is gone, for one, whose place another takes. */
+export interface Told {
+  kind: 'loading' | 'ready' | 'warning' | 'error';
+  message: string;
+}
 
 /** What is shown for a state where suggestions are wanted. */
 function look(state: State): [icon: string, text: string] {
@@ -19,6 +25,8 @@ function look(state: State): [icon: string, text: string] {
       return ['$(error)', 'The server has stopped: select to restart it'];
     case 'loading':
       return ['$(loading~spin)', state.percent === undefined ? state.what : `${state.what}: ${state.percent} %`];
+    case 'warning':
+      return ['$(warning)', state.message];
     case 'error':
       return ['$(error)', state.message];
     case 'ready':
@@ -47,13 +55,29 @@ export class Status implements vscode.Disposable {
 
   set state(state: State) {
     this.current = state;
-    void vscode.commands.executeCommand('setContext', 'mercury.ready', state.kind === 'ready');
+    void vscode.commands.executeCommand('setContext', 'mercury.ready', this.serves);
     this.draw();
+  }
+
+  /** Whether there are suggestions, where they are wanted. */
+  private get serves(): boolean {
+    return ['ready', 'warning'].includes(this.current.kind);
+  }
+
+  /** The server said it, unasked or when it was asked; of loading its progress says more. */
+  told({ kind, message }: Told): void {
+    if (kind === 'ready') {
+      this.state = { kind };
+    } else if (kind !== 'loading') {
+      this.state = { kind, message };
+    } else if (this.loading === undefined) {
+      this.state = { kind, what: message || 'Loading' };
+    }
   }
 
   /** What is going on in a sentence. */
   get text(): string {
-    return (this.current.kind === 'ready' ? this.off() : undefined) ?? look(this.current)[1];
+    return (this.serves ? this.off() : undefined) ?? look(this.current)[1];
   }
 
   /** Show that something is asked, until it is answered. */
@@ -69,7 +93,7 @@ export class Status implements vscode.Disposable {
   }
 
   draw(): void {
-    const off = this.current.kind === 'ready' ? this.off() : undefined;
+    const off = this.serves ? this.off() : undefined;
     const busy = this.current.kind === 'ready' && this.pending > 0;
     const [icon] = off !== undefined ? ['$(circle-slash)'] : busy ? ['$(loading~spin)'] : look(this.current);
     const percent = this.current.kind === 'loading' && this.current.percent !== undefined ? ` ${this.current.percent}%` : '';
@@ -77,7 +101,8 @@ export class Status implements vscode.Disposable {
     this.item.text = `${icon} Mercury${percent}`;
     this.item.tooltip = `Mercury: ${busy ? 'Busy' : this.text}`;
     this.item.accessibilityInformation = { label: this.item.tooltip };
-    this.item.backgroundColor = bad ? new vscode.ThemeColor('statusBarItem.errorBackground') : undefined;
+    const colour = bad ? 'statusBarItem.errorBackground' : this.current.kind === 'warning' ? 'statusBarItem.warningBackground' : undefined;
+    this.item.backgroundColor = colour === undefined ? undefined : new vscode.ThemeColor(colour);
   }
 
   dispose(): void {

@@ -4,11 +4,20 @@ local M = {}
 
 --- Plugins that show suggestions look for a client with "copilot" in its name.
 M.NAME = 'copilot_mercury'
+M.STATUS = 'mercury/status'
 
 -- so that errors of the server's stay in the status, too
 local function show_message(err, params, context, ...)
   require('mercury.status').said(params.type, params.message)
   return vim.lsp.handlers['window/showMessage'](err, params, context, ...)
+end
+
+-- Where there is no statusline for it, it is said once a time it happens.
+local function told(_, params)
+  require('mercury.status').told(params)
+  if params.kind == 'warning' then
+    vim.notify('mercury: ' .. params.message, vim.log.levels.WARN)
+  end
 end
 
 local modern = vim.fn.has('nvim-0.11') == 1 -- it has `vim.lsp.config`, and its clients have methods
@@ -21,7 +30,8 @@ local function lsp_config(config)
     root_markers = config.root_markers,
     filetypes = config.filetypes,
     settings = { mercury = next(config.settings) and config.settings or vim.empty_dict() },
-    handlers = { ['window/showMessage'] = show_message },
+    capabilities = { experimental = { mercuryStatus = true } },
+    handlers = { ['window/showMessage'] = show_message, [M.STATUS] = told },
   })
 end
 

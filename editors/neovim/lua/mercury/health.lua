@@ -40,14 +40,29 @@ local function doctor()
   end
 end
 
+--- What the server says of itself now; an older one says nothing.
+---@param server vim.lsp.Client
+local function ask_status(server)
+  local client, answer = require('mercury.client'), nil
+  client.request(server, client.STATUS, {}, function(err, result) answer = not err and result or false end, 0)
+  vim.wait(1000, function() return answer ~= nil end, 10)
+  if answer then
+    require('mercury.status').told(answer)
+  end
+end
+
 local function running()
   local server = require('mercury.client').get()
+  if server then
+    ask_status(server)
+  end
   local status = require('mercury.status').get()
   if not server then
     vim.health.warn('the server does not run: ' .. status.text, { "call `require('mercury').setup()`, then open a file" })
     return
   end
-  vim.health.ok(('the server runs (%s) for %d buffers'):format(status.text, vim.tbl_count(server.attached_buffers or {})))
+  local report = (status.state == 'error' or status.state == 'warning') and vim.health.warn or vim.health.ok
+  report(('the server runs (%s) for %d buffers'):format(status.text, vim.tbl_count(server.attached_buffers or {})))
   for _, other in ipairs(vim.lsp.get_clients({ method = 'textDocument/inlineCompletion' })) do
     if other.name ~= server.name and other.server_capabilities.inlineCompletionProvider then
       vim.health.warn(other.name .. ' suggests as well; Neovim shows the suggestions of both, one at a time')

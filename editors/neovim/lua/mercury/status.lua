@@ -5,11 +5,12 @@ local client = require('mercury.client')
 local M = {}
 
 ---@class mercury.Status
----@field state 'off'|'missing'|'starting'|'loading'|'busy'|'ready'|'error'
+---@field state 'off'|'missing'|'starting'|'loading'|'busy'|'ready'|'warning'|'error'
 ---@field text string
 
 local loading ---@type string? the title of what is loaded
 local failed ---@type string? the last error the server showed
+local warned ---@type string? what is wrong with an engine that goes on answering
 local wanted = true -- whether suggestions are switched on
 
 ---@param on boolean
@@ -42,11 +43,13 @@ function M.get()
     return { state = 'starting', text = 'starting' }
   elseif loading then
     return { state = 'loading', text = loading }
+  elseif warned then
+    return { state = 'warning', text = warned }
   end
   return busy(server) and { state = 'busy', text = 'busy' } or { state = 'ready', text = 'ready' }
 end
 
-local SIGNS = { off = '-', missing = '!', starting = '…', loading = '…', busy = '*', ready = '+', error = '!' }
+local SIGNS = { off = '-', missing = '!', starting = '…', loading = '…', busy = '*', ready = '+', warning = '~', error = '!' }
 
 --- For a statusline: `%{v:lua.require'mercury'.statusline()}`.
 ---@return string
@@ -95,8 +98,20 @@ function M.said(kind, message)
   end
 end
 
+---@class mercury.Told
+---@field kind 'loading'|'ready'|'warning'|'error'
+---@field message string
+
+--- The server tells what became of it, unasked or when it was asked.
+---@param told mercury.Told
+function M.told(told)
+  warned = told.kind == 'warning' and told.message or nil
+  failed = told.kind == 'error' and told.message or nil
+  vim.cmd.redrawstatus()
+end
+
 function M.reset()
-  loading, failed = nil, nil
+  loading, failed, warned = nil, nil, nil
 end
 
 return M
