@@ -11,7 +11,8 @@ from torch import Tensor
 
 from engine.cache import CacheSlot, common
 from engine.canvas import Rows
-from engine.decode import Limits, decode, decode_causally, prefill
+from engine.decode import decode, decode_causally, prefill
+from engine.drafting import Limits
 from engine.engine import LocalEngine
 from engine.models.transformer import Transformer
 from engine.tokenizer import TextTokenizer

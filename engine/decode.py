@@ -9,22 +9,17 @@ With verification one forward does both: it reads the draft causally, and denois
 
 from __future__ import annotations
 
-import itertools
 import time
 from collections.abc import Callable, Iterator, Sequence
-from typing import Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple
 
 import torch
-from torch import Tensor
 
 from engine.cache import CacheSlot
-from engine.canvas import Rows, block_alone, clean_and_blocks, filled
-from engine.config import InfillLayout
-from engine.models.transformer import Transformer
+from engine.canvas import block_alone, clean_and_blocks, filled
+from engine.drafting import Decoder, Drafting, Ended, Limits, Source, agreement, ended_by
 from engine.remask import commit_confident
-from engine.repeats import Repeats
-from kernels.chain import chain_ids
-from kernels.confidence import Best, best_ids, text_logits
+from kernels.confidence import Best, best_ids
 
 # Without verification a block is denoised until every position was committed at this confidence or as the surest of a step.
 # Measured by the first adapter's calibration: slots above 0.9 are right in 96 %.
@@ -33,66 +28,11 @@ _UNVERIFIED_THRESHOLD = 0.9
 PREFILL_CHUNK = 128
 # So many of the prompt's last ids are read along with the first block instead of in a forward of their own.
 READ_ALONG = 16
-# A draft is cut where it is less likely than this to hold so far, and blocks of so many slots hang at so many of its likeliest ends.
-# CPU time a token on 50 whole lines of repositories never trained on (two cores with AVX512-BF16, one thread, an adapter with a chain
-# head, 2026-11-30): slots 8 14.2 ms, 7 13.0, 6 13.2, 5 12.8, 4 13.0, while tokens a forward fall from 2.31 to 2.09; 2 anchors cost
-# 2–15 % more than one. Where rows cost nothing both want more.
-_LEAST_LIKELY = 0.05
-_ANCHORS = 1
-SLOTS = 6
-# The longest draft that is read at once: of a text that is copied, what a forward's cost of rows allows.
-_LONGEST_DRAFT = 40
-# Rows of a forward that reads on in a text that is copied. Rows are filled up to 64 from 33 on, so those up to there cost nothing.
-_COPIED_ROWS = 64
-# Ids of the first draft of a text that is copied, and as many more as fill the rows: often it ends at once, since nothing is to change.
-_FIRST_DRAFT = 16
 # Ids at the end of a prompt that may be read along with the first block, where that leaves the rest in chunks that need no filling.
 _MOST_ALONG = 40
 
-Ended = Literal["end", "line", "length"]
 Interrupt = Literal["deadline", "stopped"]
 Interrupted = Callable[[], Interrupt | None]
-
-
-class Decoder(NamedTuple):
-    """A model with what the loop must know of its ids."""
-
-    transformer: Transformer
-    layout: InfillLayout
-    banned: Tensor  # ids that are never text nor the end of the middle
-    chain: tuple[Tensor, Tensor] | None = None  # the chain head's inward and outward map, where the adapter has one
-
-    def read(self, slot: CacheSlot, rows: Rows, first: int = 0) -> tuple[Tensor, Tensor]:
-        """One forward; hidden states [n, width] and text logits [n, vocab] of the rows from `first` on."""
-        hidden = self.transformer.forward(rows, slot)[first:]
-        return hidden, text_logits(hidden, self.transformer.head, self.banned)
-
-    def draft(self, hidden: Tensor, logits: Tensor, before: int) -> Best:
-        """Ids of a masked block's slots, the id before the first of them being known."""
-        if self.chain is None:
-            return best_ids(logits)
-        return chain_ids(hidden, logits, before, self.transformer.embedding, *self.chain)
-
-
-class Limits(NamedTuple):
-    """When a decoding ends of itself."""
-
-    tokens: int
-    line_ends: Callable[[int], bool]  # whether an id ends the draft by its text; the id itself is still committed
-    text_ends: Callable[[Sequence[int]], bool]  # whether all that is committed does; asked after each id, of drafts not
-    verify: bool
-    not_first: Sequence[int] = ()  # ids that the first one is not
-    may_stay: bool = False  # to end at once leaves a text that is copied as it is, and is favoured as much as that
-
-
-class Source(Protocol):
-    """Drafts that come from text, not from the model. It is told of every committed id."""
-
-    favour: float  # what is added to the logits of its draft's ids: above 0, what is decoded leans towards that text
-
-    def add(self, index: int) -> None: ...
-
-    def draft(self, most: int) -> tuple[list[int], list[float]]: ...
 
 
 class Decoded(NamedTuple):
@@ -112,9 +52,6 @@ class Forward(NamedTuple):
     ids: list[int]
     confidence: list[float]
     denoised: bool
-
-
-NOTHING = Forward([], [], False)
 
 
 def prefill(decoder: Decoder, slot: CacheSlot, ids: Sequence[int], interrupted: Interrupted) -> Interrupt | None:
@@ -147,7 +84,7 @@ def decode(
     steps = forwards = 0
     reason = prefill(decoder, slot, prompt[: len(prompt) - read_along(len(prompt) - len(slot.ids))], interrupted)
     started = time.perf_counter()
-    forward = _verified(decoder, slot, prompt, limits, (Repeats(prompt), *sources)) if limits.verify else _unverified(decoder, slot, prompt)
+    forward = _verified(decoder, slot, prompt, limits, sources) if limits.verify else _unverified(decoder, slot, prompt)
     ended: Ended | None
     while not (reason := reason or interrupted()):
         committed = next(forward)
@@ -186,87 +123,23 @@ def decode_causally(decoder: Decoder, slot: CacheSlot, prompt: Sequence[int], li
             return Decoded(ids, confidence, 0, len(ids), ended)
 
 
-def ended_by(index: int, count: int, end_id: int, limits: Limits) -> Ended | None:
-    if index == end_id:
-        return "end"
-    if limits.line_ends(index):
-        return "line"
-    return "length" if count == limits.tokens else None
-
-
 # ------------------------------------------------------------------------------------------------ with verification
 
 
 def _verified(decoder: Decoder, slot: CacheSlot, prompt: Sequence[int], limits: Limits, sources: Sequence[Source]) -> Iterator[Forward]:
     """Forwards that each verify the draft before and denoise the next one."""
-    end_id, slots, mask_id = decoder.layout.end_id, min(SLOTS, decoder.layout.block), decoder.layout.mask_id
-    pending = list(prompt[len(slot.ids) :])
-    draft, favour = from_text(sources, decoder, limits, filled(len(pending) + _FIRST_DRAFT) - len(pending))
-    not_first = list(limits.not_first)
-    is_first = True
+    drafting = Drafting(decoder, limits, sources)
+    drafting.begin(prompt, len(prompt) - len(slot.ids))
     while True:
-        last = len(pending) - 1
-        clean = [*pending, *draft.ids]
-        # Behind a text that is copied comes more of it, or what it was left for: no block that hangs there would be looked at.
-        anchors = [] if favour and draft.ids else [last + place for place in likely_ends(draft.confidence)]
-        anchors = [place for place in anchors if not (place > last and ended_by(clean[place], 0, end_id, limits))]
-        hidden, logits = decoder.read(slot, clean_and_blocks(clean, len(slot.ids), anchors, slots, mask_id), first=last)
-        if favour:
-            logits[range(len(draft.ids)), draft.ids] += favour
-            if is_first and limits.may_stay:
-                logits[0, end_id] += favour
-        logits[0, not_first] = -torch.inf
-        not_first, is_first = [], False
-        best = best_ids(logits[: len(draft.ids) + 1])
-        chosen = best.ids.tolist()
-        agreeing = next((place for place, index in enumerate(draft.ids) if chosen[place] != index), len(draft.ids))
-        slot.commit(clean[: last + 1 + agreeing])
-        yield Forward(chosen[: agreeing + 1], best.confidence[: agreeing + 1].tolist(), bool(anchors))
-        for index, source in itertools.product(chosen[: agreeing + 1], sources):
-            source.add(index)
-        pending, (draft, favour) = [chosen[agreeing]], from_text(sources, decoder, limits, _COPIED_ROWS - 1)
-        if last + agreeing in anchors and not favour:
-            # The block's first slot guessed what is now known; the rest goes on from that.
-            first = len(best.ids) + anchors.index(last + agreeing) * slots
-            rest = slice(first + 1, first + slots)
-            denoised = decoder.draft(hidden[rest], logits[rest], pending[0])
-            draft = max(cut(denoised.ids.tolist(), denoised.confidence.tolist(), end_id, limits), draft, key=expected)
-
-
-def from_text(sources: Sequence[Source], decoder: Decoder, limits: Limits, most: int = _LONGEST_DRAFT) -> tuple[Forward, float]:
-    """The most promising draft of all sources, and what it is favoured by; one that is favoured goes before the others.
-
-    `most`: ids of one that is favoured.
-    """
-    lengths = [most if source.favour else _LONGEST_DRAFT for source in sources]
-    drafts = [
-        (cut(*source.draft(length), decoder.layout.end_id, limits), source.favour) for source, length in zip(sources, lengths, strict=True)
-    ]
-    return max(drafts, key=lambda pair: (bool(pair[0].ids) * pair[1], expected(pair[0])), default=(NOTHING, 0.0))
-
-
-def expected(draft: Forward) -> float:
-    """How many ids of a draft may be expected to agree."""
-    return sum(itertools.accumulate(draft.confidence, float.__mul__))
-
-
-def likely_ends(confidence: Sequence[float]) -> list[int]:
-    """The likeliest numbers of draft ids that will agree, the likeliest first, at most `_ANCHORS`."""
-    hold = [1.0, *itertools.accumulate(confidence, float.__mul__)]  # that so many agree at least
-    exactly = [here - after for here, after in itertools.pairwise([*hold, 0.0])]
-    return sorted(range(len(exactly)), key=lambda place: -exactly[place])[:_ANCHORS]
-
-
-def cut(ids: list[int], confidence: list[float], end_id: int, limits: Limits) -> Forward:
-    """A draft without what follows its end or is too unlikely to hold."""
-    hold = 1.0
-    for place, (index, sure) in enumerate(zip(ids, confidence, strict=True)):
-        hold *= sure
-        if hold < _LEAST_LIKELY:
-            return Forward(ids[:place], confidence[:place], True)
-        if ended_by(index, 0, end_id, limits):
-            return Forward(ids[: place + 1], confidence[: place + 1], True)
-    return Forward(ids, confidence, True)
+        rows, first = drafting.lay(len(slot.ids))
+        hidden, logits = decoder.read(slot, rows, first)
+        drafting.lean(logits)
+        best = best_ids(logits[: len(drafting.ids) + 1])
+        chosen: list[int] = best.ids.tolist()
+        agreeing = agreement(drafting.ids, chosen)
+        slot.commit(drafting.read(agreeing))
+        yield Forward(chosen[: agreeing + 1], best.confidence[: agreeing + 1].tolist(), drafting.denoises)
+        drafting.go_on(hidden, logits, chosen[: agreeing + 1])
 
 
 # ------------------------------------------------------------------------------------------------ without

@@ -27,8 +27,9 @@ from engine.beginnings import begun, behind, first_ids
 from engine.cache import PrefixCache
 from engine.checkpoints.catalog import find
 from engine.checkpoints.load import Checkpoint, load_checkpoint, load_on_gpu
-from engine.decode import Decoded, Decoder, Interrupt, Interrupted, Limits
+from engine.decode import Decoded, Interrupt, Interrupted
 from engine.dedent import ended
+from engine.drafting import Decoder, Limits
 from engine.first_change import first_change
 from engine.follow import Follow
 from engine.layout import chat_ids, infill_ids, most_related, rewrite_ids

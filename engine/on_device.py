@@ -14,7 +14,8 @@ from torch import Tensor
 
 from engine import decode as host
 from engine.cache import CacheSlot
-from engine.decode import Decoded, Decoder, Interrupt, Interrupted, Limits, Source, ended_by, from_text
+from engine.decode import Decoded, Interrupt, Interrupted
+from engine.drafting import Decoder, Limits, Source, ended_by, from_text
 from engine.models.device import DeviceTransformer
 from engine.repeats import Repeats
 from engine.writer import Told, Writer
@@ -48,7 +49,7 @@ def decode(
         return Decoded([], [], 0, 0, reason)
     started = time.perf_counter()
     writer = model.writer(slot, decoder.banned, decoder.layout.mask_id, -(-limits.tokens // _ROOM_STEP) * _ROOM_STEP)
-    draft, _ = from_text((Repeats(prompt), *sources), decoder, limits)
+    draft = from_text((Repeats(prompt), *sources), decoder.layout.end_id, limits).draft
     ends = _ends(limits.line_ends, decoder.layout.end_id, len(model.embedding))
     writer.start(prompt[-1], draft.ids, len(slot.ids), limits.tokens, ends, limits.not_first)
     return _written(decoder, slot, prompt[-1], limits, interrupted, sources, writer)._replace(seconds=time.perf_counter() - started)

@@ -9,6 +9,7 @@ import msgspec
 import torch
 from torch import Tensor
 
+from engine.drafting import agreement
 from engine.serving.requests import Sampling
 from kernels.confidence import likeliest
 
@@ -71,8 +72,9 @@ class Chooser:
 
     def _likeliest(self, logits: Tensor, draft: Sequence[int]) -> list[Pick]:
         chosen: list[int] = likeliest(logits, 1)[1][:, 0].tolist()
-        agreeing = next((place for place, index in enumerate(draft) if chosen[place] != index), len(draft))
-        return [Pick(index) for index in chosen[: agreeing + 1]]
+        ids = chosen[: agreement(draft, chosen) + 1]
+        whole = ids.index(self._end_id) + 1 if self._end_id in ids else len(ids)  # a draft may have the end in it
+        return [Pick(index) for index in ids[:whole]]
 
     def _pick(self, logits: Tensor) -> Pick:
         """logits [vocab]."""

@@ -27,7 +27,7 @@ _LOOKED_AT = 12
 _LONGEST = 512
 # Nor is one that takes longer: a step of the wildest grammars that are let in takes some 8 ms, one of usual ones 0.05. It is the thread's
 # own time, so that a busy machine finds the same endings.
-_LONGEST_S = 0.025
+_LONGEST_S = 0.05
 
 
 class Closings:
@@ -44,7 +44,7 @@ class Closings:
         not always the shortest ending, but it is one, and it is known to be allowed.
         """
         ahead, ids, until = matcher.deep_copy(), list[int](), time.thread_time() + _LONGEST_S
-        used: Counter[int] = Counter()  # of what values went on with
+        used: Counter[int] = Counter()  # of what the value went on with
         while not (ahead.is_accepting() or ahead.is_stopped()):
             next_ids = ahead.compute_ff_tokens() or self._closing(ahead, used)
             ids += next_ids
@@ -56,7 +56,9 @@ class Closings:
         """The first closer that may follow, else what to go on with; nothing where nothing may follow."""
         allowed = _allowed(matcher)
         chosen = self._closer(allowed)
-        if chosen is None:
+        if chosen is not None:
+            used.clear()  # the next value needs its `@` again
+        else:
             ways = self._ways(allowed, used)
             if used.total() >= _PATIENCE and used.total() % 2 == 0:
                 ways = sorted(ways[:_LOOKED_AT], key=lambda index: not self._ends_after(matcher, index))

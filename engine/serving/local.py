@@ -17,8 +17,8 @@ from engine.cache import CacheSlot
 from engine.checkpoints.catalog import find
 from engine.checkpoints.load import Checkpoint, load_checkpoint
 from engine.config import SPARE
-from engine.decode import Decoder, Limits, Source
 from engine.dedent import ended
+from engine.drafting import Decoder, Limits, Source
 from engine.engine import KEEP, MOST_TOKENS, compute_dtype, default_threads
 from engine.follow import Follow
 from engine.layout import chat_ids, infill_ids, rewrite_ids
@@ -111,7 +111,8 @@ class LocalService:
         stream = _Stream(asyncio.get_running_loop())
         seed = work.sampling.seed if work.sampling.seed is not None else int.from_bytes(os.urandom(6))
         not_first = first_ids(self._tokenizer, work.task.unlike) if isinstance(work.task, Hole) else ()
-        limits = Limits(most, self._line_ends(work), text_ends=lambda ids: False, verify=True, not_first=not_first)
+        may_stay = isinstance(work.task, RewriteRequest) and not work.task.instruction
+        limits = Limits(most, self._line_ends(work), lambda ids: False, verify=True, not_first=not_first, may_stay=may_stay)
         answer = _Answer(work, len(prompt), Outlet(self._tokenizer, work.stop), stream.put, self._layout.end_id, self._tokenizer.to_bytes)
 
         def start(cache: ServingCache) -> Generation | None:

@@ -18,7 +18,8 @@ from typing import NamedTuple
 import torch
 
 from engine.api import Overloaded
-from engine.decode import PREFILL_CHUNK, Decoder
+from engine.decode import PREFILL_CHUNK
+from engine.drafting import Decoder
 from engine.serving.generation import Ask, Generation, Step
 from engine.serving.memory import ServingCache
 from engine.serving.requests import Ended, Load

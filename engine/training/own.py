@@ -17,7 +17,8 @@ import torch
 from engine.api import SettingInvalid
 from engine.cache import CacheSlot
 from engine.checkpoints.load import Checkpoint, load_checkpoint
-from engine.decode import Decoder, Limits, decode
+from engine.decode import decode
+from engine.drafting import Decoder, Limits
 from engine.training.blocks import Row
 from engine.training.corpus import read_corpus
 from engine.training.infill import InfillRows, RowRules

@@ -12,8 +12,9 @@ from holes import holes
 
 from engine.api import InfillRequest, RequestInvalid, StopFlag
 from engine.cache import CacheSlot
-from engine.decode import Decoded, Limits, decode, decode_causally
+from engine.decode import Decoded, decode, decode_causally
 from engine.dedent import ended
+from engine.drafting import Limits
 from engine.engine import LocalEngine
 from engine.follow import Follow
 

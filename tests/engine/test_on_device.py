@@ -19,8 +19,9 @@ from engine.checkpoints.catalog import find
 from engine.checkpoints.gguf import GGUFFile
 from engine.checkpoints.load import merged_embedding, merged_layers
 from engine.config import DenseConfig, InfillLayout
-from engine.decode import Decoded, Decoder, Limits, decode, decode_causally
+from engine.decode import Decoded, decode, decode_causally
 from engine.dedent import ended
+from engine.drafting import Decoder, Limits
 from engine.engine import LocalEngine
 from engine.follow import Follow
 from engine.listener import Listener

@@ -80,18 +80,28 @@ def test_the_service_writes_no_further_than_the_block() -> None:
         service.close()
 
 
+def rewriting(region: str, instruction: str = "") -> RewriteRequest:
+    history = (PastEdit("x.py", "-1\n+2"),)
+    return RewriteRequest(prefix="a\n", region=region, suffix="\nd", path="x.py", cursor=3, history=history, instruction=instruction)
+
+
 def test_a_rewriting(remote: RemoteEngine, local: LocalEngine) -> None:
-    request = RewriteRequest(
-        prefix="a\n",
-        region="b = 1\nc = 2",
-        suffix="\nd",
-        path="x.py",
-        cursor=3,
-        history=(PastEdit("x.py", "-1\n+2"),),
-        instruction="simplify",
-    )
+    request = rewriting("b = 1\nc = 2", "simplify")
     mine, theirs = local.rewrite(request, StopFlag()), remote.rewrite(request, StopFlag())
     assert theirs.text == mine.text and theirs.tokens == mine.tokens
+
+
+def test_a_change_that_nobody_asked_for_may_be_none(remote: RemoteEngine, local: LocalEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """To end at once is favoured as much as to copy the text: much here, so that random weights do one or the other."""
+    monkeypatch.setattr("engine.engine.KEEP", 1e4)
+    monkeypatch.setattr("engine.serving.local.KEEP", 1e4)
+    lengths = set()
+    for number in range(8):
+        request = rewriting(f"{chr(98 + number)} = {number}\nc = 2")
+        mine, theirs = local.rewrite(request, StopFlag()), remote.rewrite(request, StopFlag())
+        assert theirs.text == mine.text == request.region and theirs.tokens == mine.tokens
+        lengths.add(mine.tokens)
+    assert len(lengths) > 1
 
 
 def test_a_conversation(remote: RemoteEngine, local: LocalEngine) -> None:

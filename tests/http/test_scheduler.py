@@ -15,7 +15,8 @@ from servers import serving
 
 from engine.api import Overloaded, PastEdit, PromptTooLong, RewriteRequest, Turn
 from engine.cache import CacheSlot
-from engine.decode import Limits, decode_causally
+from engine.decode import decode_causally
+from engine.drafting import Limits
 from engine.serving.local import LocalService
 from engine.serving.outlet import Outlet
 from engine.serving.requests import Conversation, Finished, Hole, Passage, Progress, Sampling, Work

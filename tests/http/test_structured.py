@@ -95,6 +95,7 @@ def test_room_that_suffices_changes_nothing(client: openai.OpenAI, seed: int) ->
         {"type": "number"},
         *({"type": "integer", "multipleOf": factor} for factor in (3, 7, 37)),
         *({"type": "string", "format": kind} for kind in FORMATS),
+        {"type": "array", "items": {"type": "string", "format": "email"}, "minItems": 4, "maxItems": 4},
         *({"type": "string", "pattern": pattern} for pattern in ("^[a-z]+@[a-z]+$", "^[0-9a-z]+;$", "^(ab)+c$")),
     ],
     ids=str,

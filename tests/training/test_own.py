@@ -13,7 +13,8 @@ from tiny import NOISE, base, rows, write_corpus, write_gguf
 from engine.api import SettingInvalid
 from engine.cache import CacheSlot
 from engine.checkpoints.load import load_checkpoint
-from engine.decode import Decoder, Limits, decode_causally
+from engine.decode import decode_causally
+from engine.drafting import Decoder, Limits
 from engine.training.base import fresh_adapter
 from engine.training.blocks import pack
 from engine.training.corpus import read_corpus
