@@ -16,7 +16,7 @@ CACHE = Path(os.environ.get("MERCURY_EDITORS") or Path(os.environ.get("XDG_CACHE
 CODE_SERVER = CACHE / f"code-server-{VERSION}" / "node_modules" / "code-server"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 BIN = Path(sys.executable).parent
-# The scripts would compile native parts; what is missing without them (file watching, a log) only shows in the log.
+# The scripts would compile native parts. Without them files are watched less well, and what writes logs is one of our own.
 NPM = ("npm", "install", "--omit=dev", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")
 
 
@@ -44,6 +44,11 @@ def install_code_server() -> None:
     stamp.touch()
 
 
+def install_log_writer() -> None:
+    modules = CODE_SERVER / "lib" / "vscode" / "node_modules"
+    shutil.copy(Path(__file__).parent / "log_writer.cjs", modules / "@vscode" / "spdlog" / "index.js")
+
+
 def install_browser() -> None:
     if browser() is not None:
         return
@@ -55,4 +60,5 @@ def install_browser() -> None:
 
 if __name__ == "__main__":
     install_code_server()
+    install_log_writer()
     install_browser()

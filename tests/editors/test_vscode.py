@@ -292,6 +292,21 @@ def test_the_model_is_fetched_by_the_button_of_the_message(editor: CodeServer, t
         assert code.status_says("Ready"), code.status()
 
 
+def test_the_output_has_the_servers_log(editor: CodeServer, tmp_path: Path) -> None:
+    with opened(editor, tmp_path, "") as code:
+        code.command("Mercury: Show Output")
+        output = code.page.locator(".output-view .view-lines").first
+        output.wait_for()
+
+        def says(text: str) -> bool:
+            return until(lambda: text in output.inner_text().replace("\u00a0", " ").replace("\n", ""), 30)  # long lines are broken
+
+        assert says(f"starting {tmp_path / 'server'}"), output.inner_text()
+        settings = code.folder / ".vscode" / "settings.json"
+        settings.write_text(json.dumps({**json.loads(settings.read_text()), "mercury.nonsense": 1}))
+        assert says("unknown settings: nonsense"), output.inner_text()
+
+
 GONE = "engine.url http://box: nobody answers."
 
 

@@ -164,7 +164,7 @@ class CodeServer:
         (folder / ".vscode" / "settings.json").write_text(json.dumps(settings))
         context = self.chromium.new_context(viewport={"width": 1100, "height": 640})
         page = context.new_page()
-        page.set_default_timeout(30_000)
+        page.set_default_timeout(60_000)
         try:
             page.goto(f"http://127.0.0.1:{self.port}/?folder={folder}")
             page.locator(".monaco-workbench .statusbar").wait_for()
