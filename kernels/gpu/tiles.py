@@ -38,4 +38,6 @@ def tiles(gpu: Gpu, weight: Weight, rows: int, n: int) -> Tiles:
     else:
         k = 64 if weight.kind == "plain" or weight.into % 128 else 128
     small = gpu.capability in (86, 89, 120)  # 99 KiB of shared memory
-    return Tiles(n, r, k, 8 if n * r > 64 * 64 else 4, 3 if small else 4)
+    # On sm_100 taking int4 apart spills with four warps where 128 weight rows meet 16 others, and does not where they meet 32.
+    many = n * r > 64 * 64 or (weight.kind == "int4" and n >= 128 and r == 16 and gpu.capability == 100)
+    return Tiles(n, r, k, 8 if many else 4, 3 if small else 4)
