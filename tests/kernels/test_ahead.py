@@ -45,3 +45,8 @@ def test_a_spill_and_a_missing_instruction_are_said() -> None:
 def test_what_a_chip_lacks_is_said() -> None:
     done = ahead("--jobs", "1", "--chips", "80", "--only", "qkv 7B fp8 rows 32")
     assert done.returncode == 0 and "n/a" in done.stdout
+
+
+def test_int4_by_few_rows_does_not_spill_where_four_warps_would() -> None:
+    done = ahead("--jobs", "1", "--chips", "100", "--only", "qkv LLaDA-8B int4 rows 8")
+    assert done.returncode == 0 and "qkv_head" in done.stdout, done.stdout
