@@ -27,6 +27,7 @@ from engine.beginnings import begun, behind, first_ids
 from engine.cache import PrefixCache
 from engine.checkpoints.catalog import find
 from engine.checkpoints.load import Checkpoint, load_checkpoint, load_on_gpu
+from engine.config import InfillLayout
 from engine.decode import Decoded, Interrupt, Interrupted
 from engine.dedent import ended
 from engine.drafting import Decoder, Limits
@@ -116,15 +117,15 @@ class LocalEngine:
         """
         started = time.perf_counter()
         ids = self._rewrite_ids(request)
-        most = self.layout.context + MOST_TOKENS - len(ids)
+        region = [*self.tokenizer.encode(request.region), self.layout.end_id]
         limits = Limits(
-            tokens=most,
+            tokens=rewriting_room(self.layout, len(ids), len(region), asked=bool(request.instruction)),
             line_ends=_never,
             text_ends=lambda ids: self._changed(request, ids) is not None,
             verify=True,
             may_stay=not request.instruction,  # who gives one wants a change
         )
-        follow = Follow([*self.tokenizer.encode(request.region), self.layout.end_id], KEEP)
+        follow = Follow(region, KEEP)
         listener = Listener(lambda ids: heard(self._canvas(ids, follow.draft(len(request.region))[0])))
         decoded, missing = self._decode(ids, limits, _interruption(request, stop), [follow, listener], self._head(ids))
         return self._rewritten(decoded, request, missing, started)
@@ -265,6 +266,14 @@ def default_threads() -> int:
     """
     usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return max(1, min(torch.get_num_threads(), usable) - 1)
+
+
+def rewriting_room(layout: InfillLayout, prompt: int, region: int, *, asked: bool) -> int:
+    """How many tokens a region's new text may have, of so many of the prompt and of the region.
+
+    A change that nobody asked for adds some lines: a text that goes on for longer has run on, and would be thrown away after all its time.
+    """
+    return max(1, min(layout.context + MOST_TOKENS - prompt, 4 * region + 256 if asked else 2 * region + 64))
 
 
 def compute_dtype(name: str) -> torch.dtype:

@@ -17,7 +17,7 @@ _BETWEEN = ('"}', '"]', "}", "]", ", ", ",", ": ", ":", '"')
 _INSIDE = ('"}', '"]', '"')
 # What a value goes on with where nothing of that may follow: the least used first, and of those that were used alike the first here. So
 # a local part comes to its `@` and a time to its zone, however many letters or digits would do.
-_GOING_ON = tuple(dict.fromkeys(("0", "1", "null", "true", "a", *"@-:ZT./+", *map(chr, range(32, 127)))))
+_GOING_ON = tuple(dict.fromkeys(("@", "0", "1", "null", "true", "a", *"-:ZT./+", *map(chr, range(32, 127)))))
 # Letters that no value but a string begins with: where one may follow, a bracket closes nothing.
 _OF_STRINGS = ("a", "b", "k", "Z")
 # From so many ids of that on one looks an id ahead, among so many, for what an end may follow: a multiple of 7 is not met by going on.

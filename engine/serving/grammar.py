@@ -18,7 +18,7 @@ from engine.api import GrammarUnsupported
 from engine.serving.closing import Closings
 from engine.serving.digits import Digits
 from engine.serving.requests import Grammar
-from engine.serving.schemas import checked
+from engine.serving.schemas import checked, inward
 from engine.tokenizer import TextTokenizer
 
 # A schema is text from anywhere. What the library spends on one is bounded by its own measures (fuel for regexes, items of a step,
@@ -164,7 +164,7 @@ class _Vocabulary:
 
 
 def _schema(text: str) -> str:
-    schema = checked(text)
+    schema = inward(checked(text))
     if isinstance(schema, bool):
         schema = {} if schema else {"allOf": [{"type": "null"}, {"type": "object"}]}
     grammar: str = llguidance.LLMatcher.grammar_from_json_schema(json.dumps(schema), overrides=_OPTIONS)
@@ -178,4 +178,6 @@ def _plain(error: str) -> str:
         return f"unsupported keywords: {', '.join(json.loads(keys[1]))}"
     if error.startswith("oneOf"):
         return "unsupported keywords: oneOf, where one value may fit several of its branches; anyOf takes any"
-    return " ".join(error.split())[:300]
+    if error.startswith("NoExtensionBias"):
+        return "the schema lets nothing through: it refers to itself alone"
+    return " ".join(error.partition("<state>")[0].split())[:300]

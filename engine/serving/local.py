@@ -19,7 +19,7 @@ from engine.checkpoints.load import Checkpoint, load_checkpoint
 from engine.config import SPARE
 from engine.dedent import ended
 from engine.drafting import Decoder, Limits, Source
-from engine.engine import KEEP, MOST_TOKENS, compute_dtype, default_threads
+from engine.engine import KEEP, compute_dtype, default_threads, rewriting_room
 from engine.follow import Follow
 from engine.layout import chat_ids, infill_ids, rewrite_ids
 from engine.serving.choice import Chooser, Pick
@@ -201,7 +201,8 @@ class LocalService:
         if room < 1:
             raise PromptTooLong(f"the model reads and writes {self.facts.context} tokens; the prompt alone has {prompt}")
         if work.max_tokens is None and isinstance(work.task, RewriteRequest):
-            return min(room, max(1, self._layout.context + MOST_TOKENS - prompt))
+            region = self.count(work.task.region) + 1
+            return min(room, rewriting_room(self._layout, prompt, region, asked=bool(work.task.instruction)))
         return min(work.max_tokens or _USUAL_ANSWER, room)
 
     def _sources(self, work: Work) -> list[Source]:

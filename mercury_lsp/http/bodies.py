@@ -118,7 +118,7 @@ class Chat(Common, kw_only=True):
 class Completion(Common, kw_only=True):
     """Of `/v1/completions` and `/v1/fim/completions`."""
 
-    prompt: str | list[Any] = ""
+    prompt: str | list[Any]
     suffix: str | None = None
     n: Many | None = None
     logprobs: Annotated[int, msgspec.Meta(ge=0, le=20)] | bool | None = None
@@ -145,8 +145,8 @@ class Extra(msgspec.Struct):
 class Infill(msgspec.Struct, kw_only=True):
     """llama.cpp's `/infill`."""
 
-    input_prefix: str = ""
-    input_suffix: str = ""
+    input_prefix: str
+    input_suffix: str
     input_extra: Annotated[list[Extra], msgspec.Meta(max_length=200)] | None = None
     prompt: str | None = None
     n_predict: int | None = None
@@ -162,7 +162,7 @@ class Infill(msgspec.Struct, kw_only=True):
 class LlamaCompletion(msgspec.Struct, kw_only=True):
     """llama.cpp's `/completion`."""
 
-    prompt: str | list[Any] = ""
+    prompt: str | list[Any]
     n_predict: int | None = None
     stop: Stops | None = None
     temperature: Temperature | None = None

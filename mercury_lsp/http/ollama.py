@@ -27,6 +27,8 @@ async def generate(request: Request) -> Response:
     """Streamed unless the client says otherwise, as Ollama does it."""
     body = await decoded(request, Generate)
     service: Service = request.app.state.service
+    if not body.prompt and body.suffix is None:  # how Ollama's clients have a model loaded; it is
+        return _whole(body, service, "", "end", Usage(prompt_tokens=0, completion_tokens=0))
     asked = form(body.prompt) if body.suffix is None else None
     if asked is not None:
 

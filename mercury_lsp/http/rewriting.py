@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 
+import msgspec
+
 from engine.api import RequestInvalid, RewriteRequest
 from engine.serving.requests import Facts, Hole, Work
 from mercury_lsp.http.answers import Answer
@@ -20,8 +22,30 @@ _TRIES = 4
 async def rewritten(request: RewriteRequest, facts: Facts, work: Work, ask: Ask) -> tuple[str, Answer | None]:
     """The whole region's new text, and the answer it came from; the region as it is, and None, where no part of it could be rewritten.
 
-    `work` says all but the task.
+    `work` says all but the task. The model sees and writes lines that end in `\\n`; the region keeps its own.
     """
+    text, answer = await _rewritten(_in_lf(request), facts, work, ask)
+    if text == _lf(request.region):
+        return request.region, answer
+    return (text.replace("\n", "\r\n") if "\r\n" in request.region else text), answer
+
+
+def _lf(text: str) -> str:
+    return text.replace("\r\n", "\n")
+
+
+def _in_lf(request: RewriteRequest) -> RewriteRequest:
+    cursor = request.cursor
+    return msgspec.structs.replace(
+        request,
+        prefix=_lf(request.prefix),
+        region=_lf(request.region),
+        suffix=_lf(request.suffix),
+        cursor=None if cursor is None else len(_lf(request.region[:cursor])),
+    )
+
+
+async def _rewritten(request: RewriteRequest, facts: Facts, work: Work, ask: Ask) -> tuple[str, Answer | None]:
     if not facts.rewrites:
         return await _filled(request, work, ask)
     chars = facts.rewrite_chars

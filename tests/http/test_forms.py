@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
+from engine.api import RewriteRequest
+from engine.serving.requests import Facts, Passage, Usage, Work
+from mercury_lsp.http.answers import Answer
 from mercury_lsp.http.applying import applied
 from mercury_lsp.http.forms import form, unified
-from mercury_lsp.http.rewriting import around_cursor
+from mercury_lsp.http.rewriting import around_cursor, rewritten
 
 ZETA_2 = """<[fim-suffix]>
 after()
@@ -151,3 +156,27 @@ def test_a_block_that_is_shown_is_replaced_to_its_end(snippet: str, expected: st
 
 def test_what_may_be_all_of_a_block_or_an_addition_is_not_guessed() -> None:
     assert applied("class A:\n    x = 1\n\n    def f(self):\n        return 1\n", "class A:\n    x = 1\n    y = 2\n") is None
+
+
+@pytest.mark.parametrize(
+    ("region", "written", "expected"),
+    [
+        ("a\r\nb\r\nc", "a\nx\nc", "a\r\nx\r\nc"),
+        ("a\r\nb\nc", "a\nb\nc", "a\r\nb\nc"),  # nothing is to change
+        ("a\nb", "a\nx", "a\nx"),
+        ("a", "a\nb", "a\nb"),
+    ],
+)
+def test_a_region_keeps_its_line_ends_and_the_model_sees_others(region: str, written: str, expected: str) -> None:
+    asked: list[RewriteRequest] = []
+
+    async def ask(work: Work) -> Answer:
+        assert isinstance(work.task, RewriteRequest)
+        asked.append(work.task)
+        return Answer(written, "end", Usage(prompt_tokens=1, completion_tokens=1))
+
+    request = RewriteRequest(prefix="p\r\n", region=region, suffix="\r\ns", cursor=len(region))
+    facts = Facts(model="m", context=1024, converses=False, rewrites=True, rewrite_chars=1000)
+    text, _ = asyncio.run(rewritten(request, facts, Work(task=Passage("")), ask))
+    assert text == expected
+    assert "\r" not in asked[0].prefix + asked[0].region + asked[0].suffix and asked[0].cursor == len(asked[0].region)

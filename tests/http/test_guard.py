@@ -155,6 +155,20 @@ def test_half_a_character_is_refused(service_url: str, path: str, body: bytes, t
     assert reply.status_code == 400 and reply.json()["error"]["code"] == "invalid_json"
 
 
+@pytest.mark.parametrize(
+    ("path", "field"),
+    [("/v1/completions", "prompt"), ("/v1/fim/completions", "prompt"), ("/completion", "prompt"), ("/infill", "input_prefix")],
+)
+def test_what_is_to_be_written_on_must_be_said(service_url: str, path: str, field: str) -> None:
+    reply = httpx.post(service_url + path, json={})
+    assert reply.status_code == 400 and field in reply.json()["error"]["message"]
+
+
+def test_ollamas_clients_have_a_model_loaded_by_no_prompt(service_url: str) -> None:
+    reply = httpx.post(service_url + "/api/generate", json={"model": "m", "stream": False}).json()
+    assert reply["response"] == "" and reply["done"] is True
+
+
 def test_a_port_that_is_taken_or_none(tmp_path: Path) -> None:
     script = tmp_path / "script.json"
     script.write_text('["x"]')

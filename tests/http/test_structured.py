@@ -15,6 +15,9 @@ from servers import serving
 from benchmarks.random_schemas import random_schema
 from engine.serving.calls import CallReader, written
 from engine.serving.digits import Digits
+from engine.serving.grammar import Grammars
+from engine.serving.requests import Grammar
+from engine.serving.schemas import inward, repeated
 
 ASK = [{"role": "user", "content": "x"}]
 FORMATS = ("time", "date-time", "email", "uuid", "ipv4", "ipv6", "hostname", "duration", "uri")
@@ -39,6 +42,11 @@ TIME = {"type": "function", "function": {"name": "now", "parameters": {"type": "
 def client() -> Iterator[openai.OpenAI]:
     with serving(tiny_service.service()) as url:
         yield openai.OpenAI(base_url=f"{url}/v1", api_key="none", max_retries=0)
+
+
+@pytest.fixture(scope="module")
+def grammars() -> Grammars:
+    return Grammars(tiny_service.tokenizer(), tiny_service.LAYOUT.end_id)
 
 
 def structured(client: openai.OpenAI, schema: dict[str, Any], **more: Any) -> Any:
@@ -170,6 +178,9 @@ def test_any_object_will_do(client: openai.OpenAI) -> None:
         ({"type": "string", "pattern": "(?=a)b"}, "look-ahead"),
         ({"type": "shape"}, "shape"),
         ({"allOf": [{"type": "string"}, {"type": "integer"}]}, "Unsatisfiable"),
+        ({"type": "string", "pattern": "^(a{1000}){1000}$"}, "1000000 characters"),
+        ({"patternProperties": {"^(x|y{2,900}){0,90}$": {}}}, "81090 characters"),
+        ({"$ref": "#"}, "refers to itself alone"),
     ],
 )
 def test_what_cannot_be_held_to_is_refused_by_name(client: openai.OpenAI, schema: dict[str, Any], named: str) -> None:
@@ -293,3 +304,47 @@ def test_text_that_is_no_call_stays_text(text: str) -> None:
     reader = CallReader()
     said = "".join(reader.push(char)[0] for char in text) + reader.close()
     assert said == text and reader.calls == 0
+
+
+@pytest.mark.parametrize(
+    ("pattern", "size"),
+    [
+        ("abc", 3),
+        ("^a{3}$", 3),
+        ("(ab){2,5}c", 11),
+        ("(?:a{10}){10,}", 100),
+        (r"\{9}[^]{9}]{2}", 5),
+        (r"[a\]{7}]{2}", 2),
+        ("a*(b+|c?){4}", 9),
+        ("((a{2}){2}){2}", 8),
+        ("(a{9", 3),
+    ],
+)
+def test_counted_repetitions_are_written_out(pattern: str, size: int) -> None:
+    assert repeated(pattern) == size
+
+
+@pytest.mark.parametrize("low", [-3.5, -1, -0.01, 0, 0.2, 1, 2])
+@pytest.mark.parametrize("width", [0.01, 0.25, 0.5, 1, 2.5])
+@pytest.mark.parametrize(
+    "keys", [("exclusiveMinimum", "exclusiveMaximum"), ("exclusiveMinimum", "maximum"), ("minimum", "exclusiveMaximum")]
+)
+def test_an_excluded_bound_is_out(grammars: Grammars, low: float, width: float, keys: tuple[str, str]) -> None:
+    schema = {"type": "number", keys[0]: low, keys[1]: low + width}
+    frontier = grammars.frontier(Grammar("schema", json.dumps(schema)))
+    tokenizer = tiny_service.tokenizer()
+    for key, bound in zip(keys, (low, low + width), strict=True):
+        if key.startswith("exclusive"):
+            forms = {json.dumps(bound), str(float(bound)), f"{bound:g}", "-0" if bound == 0 else f"{bound:g}"}
+            assert not any(frontier.fits(tokenizer.encode(text)) for text in forms)
+    assert frontier.fits(tokenizer.encode(f"{low + width / 2:g}"))
+
+
+def test_bounds_in_values_are_values() -> None:
+    schema = {
+        "enum": [{"exclusiveMinimum": 0, "exclusiveMaximum": 0.5}],
+        "properties": {"a": {"exclusiveMinimum": 0, "exclusiveMaximum": 0.5}},
+    }
+    moved = inward(schema)
+    assert moved["enum"] == schema["enum"]
+    assert moved["properties"] == {"a": {"exclusiveMaximum": 0.5, "minimum": 0.0001}}
