@@ -158,6 +158,7 @@ def test_the_menu_and_snippets_keep_their_tab(tmp_path: Path, release: str) -> N
         assert editor.becomes("total = 1", "", "totals = 2")  # else the snippet may come before the keys
         editor.api.exec_lua("vim.snippet.expand('f(${1:a}, ${2:b})')")
         editor.press("x<Tab>")
+        assert wait(lambda: editor.api.funcs.mode() == "s", 10)  # the next place is selected with keys, too
         editor.press("y")
         assert editor.becomes("total = 1", "f(x, y)", "totals = 2"), editor.lines()
 
