@@ -33,7 +33,8 @@ class Settings(msgspec.Struct, frozen=True, rename="camel"):
     stats: bool = False  # whether the figures that `mercury-lsp stats` prints are written to a file when the server ends
     # a remote engine's base URL, in place of a local model
     engine_url: Annotated[str, msgspec.Meta(pattern="^https?://.")] | None = msgspec.field(name="engine.url", default=None)
-    exclude: tuple[str, ...] = ()  # globs of files that stay out of prompts, as VS Code's `files.exclude` has them
+    # globs of files that stay out of prompts: a list, or an object of globs and whether each holds, as VS Code's `files.exclude` is one
+    exclude: tuple[str, ...] = ()
 
     @property
     def scripted(self) -> bool:
@@ -70,7 +71,7 @@ def read(*sources: object) -> Reading:
                     unknown.append(key)
                 continue
             try:
-                read_value = msgspec.convert(_without_nulls(value), field.type)
+                read_value = _converted(_without_nulls(value), field)
             except msgspec.ValidationError as error:
                 bad.append(f"setting {SECTION}.{key}: {_plain(str(error), key)}; it is ignored")
                 continue
@@ -85,6 +86,12 @@ def _entries(source: object) -> Iterator[tuple[str, Any]]:
             yield from ((f"engine.{inner}", setting) for inner, setting in value.items() if setting is not None)
         elif value is not None:
             yield key, value
+
+
+def _converted(value: Any, field: msgspec.structs.FieldInfo) -> Any:
+    if field.name == "exclude" and isinstance(value, dict):
+        return tuple(glob for glob, holds in msgspec.convert(value, dict[str, bool]).items() if holds)
+    return msgspec.convert(value, field.type)
 
 
 def _without_nulls(value: Any) -> Any:

@@ -31,6 +31,13 @@ def test_every_setting() -> None:
     assert read({"engine.url": "http://127.0.0.1:1"}).settings.engine_url == "http://127.0.0.1:1"
 
 
+def test_exclude_is_a_list_or_an_object_as_vs_code_has_it() -> None:
+    for value in (["**/gen", "*.min.js"], {"**/gen": True, "docs": False, "*.min.js": True, "old": None}):
+        reading = read({"exclude": value})
+        assert reading.bad == () and reading.settings.exclude == ("**/gen", "*.min.js")
+    assert read({"exclude": {"docs": False}}, {"exclude": ["docs"]}).settings.exclude == ()
+
+
 def test_null_means_the_next_source_and_then_the_default() -> None:
     nothing = {"model": None, "deadlineMs": None, "languages": None, "engine": None, "multiline": None}
     assert read(nothing).settings == Settings() and read(nothing).bad == ()
@@ -54,7 +61,7 @@ def test_null_means_the_next_source_and_then_the_default() -> None:
         ("languages", {"python": "no"}),
         ("engine.url", "127.0.0.1"),
         ("exclude", "**/gen"),
-        ("exclude", {"**/gen": True}),
+        ("exclude", {"**/gen": "yes"}),
     ],
 )
 def test_a_bad_setting_is_named_and_the_others_hold(key: str, value: object) -> None:
