@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from mercury_lsp import boundary, fitting, indent, overlap, prose, syntax
+from mercury_lsp import boundary, fitting, indent, offside, overlap, prose, syntax
 from mercury_lsp.place import Place
 from mercury_lsp.trial import Trial
 
@@ -76,6 +76,8 @@ def _completion(place: Place, draft: str, tree: syntax.Tree | None, style: inden
     if code_from is not None:
         head = lines[code_from] if code_from else place.before + lines[0]
         lines = lines[: code_from + boundary.block_end([head, *lines[code_from + 1 :]], place.language)]
+    if code_from == 0:
+        lines = offside.to_margin(place, lines)
     if boundary.loops([place.before + lines[0], *lines[1:]]):
         return ""
     return _best(place, lines, tree)

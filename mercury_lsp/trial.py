@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mercury_lsp import syntax
+from mercury_lsp import offside, syntax
 from mercury_lsp.place import Place
 
 _MOST = 8  # candidates parsed for one draft; the usual draft needs one
@@ -12,7 +12,8 @@ _BUDGET = 2 * syntax.TRIAL  # for all of them together
 
 
 class Trial:
-    """Parses candidates and compares them with the document as it is. Where a tree cannot tell, every candidate passes."""
+    """Parses candidates and compares them with the document as it is. Where a tree cannot tell, every candidate passes whose lines
+    stand where they may."""
 
     def __init__(self, place: Place, tree: syntax.Tree | None) -> None:
         self._place = place
@@ -27,6 +28,7 @@ class Trial:
 
     def best(self, candidates: Sequence[str]) -> str | None:
         """The one with the fewest faults, the first of equals; None where all of them add one."""
+        candidates = [candidate for candidate in candidates if self._stands(candidate)]
         if self._before is None:
             return candidates[0] if candidates else None
         fewest, best = self._before + 1, None
@@ -37,6 +39,12 @@ class Trial:
             if not fewest:
                 break
         return best
+
+    def _stands(self, candidate: str) -> bool:
+        """Whether no line of `candidate` is indented for no reason, which not every grammar takes for an error."""
+        line = offside.too_deep(self._place, candidate)
+        self.line_of_fault = self.line_of_fault if line is None else line
+        return line is None
 
     def _count(self, candidate: str, before: int) -> int | None:
         """Faults with `candidate` in place; None where it adds one."""

@@ -228,6 +228,50 @@ def test_a_file_without_indentation_takes_the_clients() -> None:
     assert shown("‸\n", draft) == draft + "\n"
 
 
+INIT = "    def __init__(self, *args, **kwargs):"
+
+
+@pytest.mark.parametrize(
+    ("marked", "draft", "after", "language"),
+    [
+        ("‸", INIT, INIT.lstrip(), "python"),
+        ("\ufeff‸", INIT, "\ufeff" + INIT.lstrip(), "python"),
+        ("‸", INIT + "\n        self.a = 1\n", INIT.lstrip() + "\n    self.a = 1", "python"),
+        ("‸", "\n" + INIT, "\n" + INIT.lstrip(), "python"),
+        ("‸", "    a = 1\nb = 2", "a = 1", "python"),
+        ("# one\n    # two\n\n‸\n", "    a = 1", "# one\n    # two\n\na = 1\n", "python"),
+        ("def f():\n    return 1\n\n\n‸", "      a = 1", "def f():\n    return 1\n\n\na = 1", "python"),
+        ("def f():\n    return 1\n\n\n‸", "    a = 1", "def f():\n    return 1\n\n\n    a = 1", "python"),
+        ("a = f(\n    b)\n‸\n", "    c = 1", "a = f(\n    b)\nc = 1\n", "python"),
+        ("a = 1  # so:\n‸\n", "    b = 1", "a = 1  # so:\nb = 1\n", "python"),
+        ("a = 1\n    ‸\n", "b = 1", None, "python"),
+        ("a = 1‸\n", "\n    b = 1", None, "python"),
+        ("‸", "a = 1\n    b = 2", "a = 1", "python"),
+        ("class A:\n‸", INIT, "class A:\n" + INIT, "python"),
+        ("class A:  # so\n    # and so\n\n‸", INIT, "class A:  # so\n    # and so\n\n" + INIT, "python"),
+        ("def f(\n    a,\n):\n‸", "    return a", "def f(\n    a,\n):\n    return a", "python"),
+        ("a = [\n‸\n]\n", "    1,\n    2,", "a = [\n    1,\n    2,\n]\n", "python"),
+        ("a = 1 + \\\n‸\n", "    2", "a = 1 + \\\n    2\n", "python"),
+        ('s = """a:\n‸\n"""\n', "    b\n      c", 's = """a:\n    b\n      c\n"""\n', "python"),
+        ("‸", "  a: 1\n  b: 2", "a: 1\nb: 2", "yaml"),
+        ("# c\na:\n‸\n", "  b: 2", "# c\na:\n  b: 2\n", "yaml"),
+        ("‸", "  a();\n  b();", "  a();\n  b();", "javascript"),
+        ("‸", "    a", "    a", ""),
+    ],
+)
+def test_a_line_is_indented_only_in_a_block(marked: str, draft: str, after: str | None, language: str) -> None:
+    check(marked, draft, after, language)
+
+
+@pytest.mark.parametrize("style", [indent.Style(tabs=True, width=4), indent.Style(tabs=False, width=2)])
+def test_a_clients_indentation_does_not_indent_an_empty_file(style: indent.Style) -> None:
+    assert shown("‸\n", INIT, style=style) == INIT.lstrip() + "\n"
+
+
+def test_an_exact_draft_is_not_shown_where_it_is_indented_for_no_reason() -> None:
+    assert present.item("", 0, 0, "    a = 1", language="python", exact=True) is None
+
+
 # ------------------------------------------------------------------------------------------------ where it ends
 
 
