@@ -1,4 +1,4 @@
-"""Where blocks are indentation: which lines of a draft stand deeper than the statement above lets them. Knows no tree: grammars bear it."""
+"""Where blocks are indentation: which lines of a draft stand where no statement may. Knows no tree: grammars bear it."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from mercury_lsp.place import Place
 
 _TOKEN = re.compile(r"""#[^\n]*|("{3}|'{3})(?:\\.|.)*?(?:\1|\Z)|"(?:\\.|[^"\\\n])*"?|'(?:\\.|[^'\\\n])*'?|[()\[\]{}]|\\\n|\n""", re.DOTALL)
 _HEAD = re.compile(r"(?:async|def|class|if|elif|else|for|while|with|try|except|finally)\b[^:]*$")  # its colon is still to come
+_BELOW = 2_000  # characters right of and below the cursor, in which the next statement begins
 _FARTHEST = 50_000  # characters from the last `def` to the cursor that are read for a candidate
 
 
@@ -21,17 +22,34 @@ class _Statement(msgspec.Struct, frozen=True):
     opens: bool  # a block
 
 
-def too_deep(place: Place, completion: str) -> int | None:
-    """The first line of `completion` that begins a statement deeper than the one above, which opens no block; None if there is none."""
+def misplaced(place: Place, completion: str) -> int | None:
+    """The first line of `completion` with a statement at a depth where none may stand, or the last if the next statement below comes to
+    stand so; None if there is none. Deeper than the one above stands only what is in the block that it opens."""
     start = _def_above(place.text, place.offset)
     if place.language != "python" or place.offset - start > _FARTHEST:
         return None
     at = place.offset - start
-    above = _Statement(0, 0, False)
-    for statement in _statements(place.text[start : place.offset] + completion + place.rest):
-        if statement.start >= at and not above.opens and statement.columns > above.columns:
-            return completion.count("\n", 0, statement.start - at)
-        above = statement
+    end = at + len(completion)
+    below = place.text[place.offset : place.offset + _BELOW]
+    fault = _fault(place.text[start : place.offset] + completion + below, at, end)
+    if fault is None or (fault >= end and _fault(place.text[start : place.offset] + below, at, at) is not None):
+        return None
+    return completion.count("\n", 0, min(fault, end) - at)
+
+
+def _fault(text: str, at: int, end: int) -> int | None:
+    """Where the first statement from `at` on begins that may not stand so deep, of those before `end` and the next one."""
+    first = text.find("\n", 0, at)
+    depths, opened = [_columns(leading(text[: max(first, 0)]))], False
+    for statement in _statements(text):
+        columns = statement.columns
+        outermost = columns < depths[0]  # further out than where reading began, of which nothing is known
+        if statement.start >= at and not outermost and (not opened if columns > depths[-1] else columns not in depths):
+            return statement.start
+        depths = [depth for depth in depths if depth < columns] + [columns]
+        opened = statement.opens
+        if statement.start >= end:
+            break
     return None
 
 
@@ -47,7 +65,7 @@ def to_margin(place: Place, lines: Sequence[str]) -> list[str]:
 def _must_move(place: Place, lines: Sequence[str], first: int) -> bool:
     if place.language in ("yaml", "nim"):  # valid, but all that is written below would have to stand as deep
         return not any(map(str.strip, re.sub("#.*", "", place.text[: place.offset].lstrip("\ufeff")).split("\n")))
-    return too_deep(place, "\n".join(lines)) == first
+    return misplaced(place, "\n".join(lines)) == first
 
 
 def _def_above(text: str, offset: int) -> int:
@@ -77,10 +95,14 @@ def _statements(text: str) -> Iterator[_Statement]:
     yield from _statement(text, begin, len(text) if comment is None else comment)
 
 
+def _columns(space: str) -> int:
+    return len(space.expandtabs(8))  # a tab as Python counts it
+
+
 def _statement(text: str, begin: int, end: int) -> Iterator[_Statement]:
     line = text[begin:end].lstrip("\ufeff")
     told = line.strip()
     if told:
         space = leading(line)
         opens = told.endswith(":") or _HEAD.match(told) is not None
-        yield _Statement(end - len(line) + len(space), len(space.expandtabs(8)), opens)
+        yield _Statement(end - len(line) + len(space), _columns(space), opens)

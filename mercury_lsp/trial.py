@@ -41,8 +41,8 @@ class Trial:
         return best
 
     def _stands(self, candidate: str) -> bool:
-        """Whether no line of `candidate` is indented for no reason, which not every grammar takes for an error."""
-        line = offside.too_deep(self._place, candidate)
+        """Whether every line stands where one may with `candidate` in place; the grammars bear any depth."""
+        line = offside.misplaced(self._place, candidate)
         self.line_of_fault = self.line_of_fault if line is None else line
         return line is None
 

@@ -263,6 +263,31 @@ def test_a_line_is_indented_only_in_a_block(marked: str, draft: str, after: str 
     check(marked, draft, after, language)
 
 
+@pytest.mark.parametrize(
+    ("marked", "draft", "after"),
+    [
+        ("def f():\n    if a:\n        b()\n  ‸\n", "c()", None),
+        ("def f():\n    if a:\n        b()\n    ‸\n", "c()", "def f():\n    if a:\n        b()\n    c()\n"),
+        (
+            "class A:\n    def f(self):\n        def g():\n            pass\n‸\n",
+            "        h()",
+            "class A:\n    def f(self):\n        def g():\n            pass\n        h()\n",
+        ),
+        (
+            "class A:\n    def f(self):\n        def g():\n            pass\n    ‸\n",
+            "b = 1",
+            "class A:\n    def f(self):\n        def g():\n            pass\n    b = 1\n",
+        ),
+        ("class A:\n    def f(self):\n        pass\n‸\n    def g(self):\n        pass\n", "b = 1", None),
+        ("def f():\n    a()\n   ‸ b()\n", "c = ", None),
+        ("def f():\n    if a:\n  ‸      b()\n", "  c()\n      ", None),
+        ("a = 1\n‸\n    b = 1\n", "c = 1", "a = 1\nc = 1\n    b = 1\n"),
+    ],
+)
+def test_no_line_stands_at_a_depth_that_none_has(marked: str, draft: str, after: str | None) -> None:
+    check(marked, draft, after)
+
+
 @pytest.mark.parametrize("style", [indent.Style(tabs=True, width=4), indent.Style(tabs=False, width=2)])
 def test_a_clients_indentation_does_not_indent_an_empty_file(style: indent.Style) -> None:
     assert shown("‸\n", INIT, style=style) == INIT.lstrip() + "\n"
