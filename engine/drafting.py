@@ -33,7 +33,7 @@ _LONGEST_DRAFT = 40
 _COPIED_ROWS = 64
 # Ids of the first draft of a text that is copied, and as many more as fill the rows: often it ends at once, since nothing is to change.
 _FIRST_DRAFT = 16
-# In a crowd a draft is verified where so many of its ids may be expected to hold: any draft costs twelve rows, being filled up to them.
+# In a crowd a draft is verified where so many of its ids may be expected to hold: any draft costs eight rows, being filled up to them.
 _WORTH_ITS_ROWS = 4.0
 
 Ended = Literal["end", "line", "length"]
