@@ -17,7 +17,7 @@ from torch.nn import functional
 
 # Row counts that a forward may have; the rows laid out are filled up to the next one. The CPU's libraries compile a product for every
 # shape they meet, in about 0.6 ms and 0.6 MB each (Zen 5 server core, 2026-11-30), and a GPU's graphs are captured for one shape each.
-# 8 is a block with its anchor, 12 the same with a draft of five ids. Against 8 and 16 alone, 12 between them takes 0.96 of the time for five
+# 8 is a block with its anchor, 12 the same with a draft of five ids. Beside 8 and 16 alone, 12 between takes 0.96 of the time for five
 # lines and 0.99 for one, 12 and 16 alone 1.00 of both (7 holes, least of 3 in turns in one process, 2026-12-01).
 _ROW_COUNTS = (1, 8, 12, 16, 24, 32, 64, 128)
 
