@@ -20,8 +20,9 @@ _ELLIPSIS = re.compile(r"^\s*(?://|#|--|/\*|<!--|;|%)?\s*\.\.\.[^\n]*?(?:\*/|-->
 
 def parts(prompt: str) -> tuple[str, str] | None:
     """The code and the snippet of an apply prompt; None where it has none."""
-    code = re.search(r"<\|original_code\|>\n?(.*?)\n?<\|/original_code\|>", prompt, re.DOTALL)
-    snippet = re.search(r"<\|update_snippet\|>\n?(.*?)\n?<\|/update_snippet\|>", prompt, re.DOTALL)
+    code, snippet = (
+        re.search(rf"<\|{tag}\|>(?:\r?\n)?(.*?)(?:\r?\n)?<\|/{tag}\|>", prompt, re.DOTALL) for tag in ("original_code", "update_snippet")
+    )
     return (code[1], snippet[1]) if code and snippet else None
 
 
@@ -29,7 +30,7 @@ def applied(original: str, snippet: str) -> str | None:
     """The code with the snippet laid over it; None where its place cannot be told."""
     lines, pieces = original.split("\n"), _pieces(snippet.split("\n"))
     if len(pieces) == 1 and not _has_ellipsis(snippet) and _anchors(lines, pieces[0].lines, 0) == []:
-        return snippet
+        return snippet if _least(pieces[0].lines) <= _least(lines) else None  # an indented part is no file
     result: list[str] = []
     done = 0
     for piece in pieces:
@@ -93,6 +94,9 @@ def _anchored(lines: Sequence[str], piece: _Piece, start: int) -> tuple[int, int
     for other_row, place in known[1:]:
         if place > last and not _leaves(lines[last + 1 : place], piece.lines):
             last_row, last = other_row, place
+    level = _least(piece.lines)
+    if any(other_row > last_row and place > last and _depth(lines[place]) == level for other_row, place in known):
+        return None  # that line would be there twice
     end = _end(lines, piece, last_row, last)
     return None if end is None else (_beginning(lines, piece.lines[:row], first, start), end)
 
@@ -128,8 +132,13 @@ def _end(lines: Sequence[str], piece: _Piece, last_row: int, last: int) -> int |
 
 def _leaves(between: Sequence[str], piece: Sequence[str]) -> bool:
     """Whether one comes to something else `between` two lines that a piece has one after the other."""
-    least = min(_depth(line) for line in piece if line.strip())
+    least = _least(piece)
     return any(line.strip() and len(line.strip()) >= _TELLING and _depth(line) <= least and line not in piece for line in between)
+
+
+def _least(lines: Sequence[str]) -> int:
+    """The depth of the line that is indented the least."""
+    return min((_depth(line) for line in lines if line.strip()), default=0)
 
 
 def _depth(line: str) -> int:

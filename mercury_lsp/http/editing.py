@@ -19,7 +19,7 @@ from mercury_lsp.http.bodies import Edit, Rewrite
 from mercury_lsp.http.errors import ApiError, decoded
 from mercury_lsp.http.forms import mercury
 from mercury_lsp.http.plan import text_of
-from mercury_lsp.http.rewriting import rewritten
+from mercury_lsp.http.rewriting import lf, rewritten
 
 
 async def edit(request: Request) -> Response:
@@ -37,13 +37,17 @@ async def apply(request: Request) -> Response:
     found = parts(_prompt(body))
     if found is None:
         raise ApiError(400, "<|original_code|> and <|update_snippet|> are missing at messages[0].content", param="messages[0].content")
-    code, snippet = found
+    code, snippet = (lf(text) for text in found)
     service: Service = request.app.state.service
     text = applied(code, snippet)
     usage = Usage(prompt_tokens=service.count(code + snippet), completion_tokens=0)
     if text is None:
         instruction = f"apply this change: {snippet}"
         text, usage = await _rewritten(RewriteRequest(prefix="", region=code, suffix="", instruction=instruction), request)
+        if text == code:
+            why = "The place of <|update_snippet|> cannot be told: give it a line above and one below that <|original_code|> has"
+            raise ApiError(422, why, param="messages[0].content", code="not_applied")
+    text = text.replace("\n", "\r\n") if "\r\n" in found[0] else text
     return _answer(request, body, "apply.completion", text, usage)
 
 

@@ -25,12 +25,13 @@ async def rewritten(request: RewriteRequest, facts: Facts, work: Work, ask: Ask)
     `work` says all but the task. The model sees and writes lines that end in `\\n`; the region keeps its own.
     """
     text, answer = await _rewritten(_in_lf(request), facts, work, ask)
-    if text == _lf(request.region):
+    if text == lf(request.region):
         return request.region, answer
     return (text.replace("\n", "\r\n") if "\r\n" in request.region else text), answer
 
 
-def _lf(text: str) -> str:
+def lf(text: str) -> str:
+    """The text with `\\n` for every `\\r\\n`."""
     return text.replace("\r\n", "\n")
 
 
@@ -38,10 +39,10 @@ def _in_lf(request: RewriteRequest) -> RewriteRequest:
     cursor = request.cursor
     return msgspec.structs.replace(
         request,
-        prefix=_lf(request.prefix),
-        region=_lf(request.region),
-        suffix=_lf(request.suffix),
-        cursor=None if cursor is None else len(_lf(request.region[:cursor])),
+        prefix=lf(request.prefix),
+        region=lf(request.region),
+        suffix=lf(request.suffix),
+        cursor=None if cursor is None else len(lf(request.region[:cursor])),
     )
 
 

@@ -288,6 +288,31 @@ def test_continue_streams_edits_and_applies() -> None:
     assert [each.diff for each in work.task.history] == ["-x = 0\n+x = 1"]
 
 
+def applying(original: str, snippet: str) -> dict:
+    prompt = f"<|original_code|>\n{original}\n<|/original_code|>\n<|update_snippet|>\n{snippet}\n<|/update_snippet|>"
+    return {"messages": [{"role": "user", "content": prompt}]}
+
+
+@pytest.mark.parametrize("snippet_end", ["\n", "\r\n"])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_what_is_applied_keeps_the_line_ends_of_the_code(end: str, snippet_end: str) -> None:
+    body = applying("def f():\n    a = 1\n    return a".replace("\n", end), "def f():\n    a = 2\n    return a".replace("\n", snippet_end))
+    if end == "\r\n":  # as an editor would send it, the marks too
+        body["messages"][0]["content"] = body["messages"][0]["content"].replace("\r\n", "\n").replace("\n", "\r\n")
+    with answering() as (client, _):
+        answer = client.post("/v1/apply/completions", json=body).json()
+    assert answer["choices"][0]["message"]["content"] == f"def f():{end}    a = 2{end}    return a"
+
+
+def test_a_snippet_that_fits_nowhere_is_said() -> None:
+    """The model is asked, and here it leaves the code as it is."""
+    code = "def f(a):\n    x = a\n    return x"
+    with answering(code) as (client, service):
+        reply = client.post("/v1/apply/completions", json=applying(code, "    return x + 1"))
+    assert reply.status_code == 422 and reply.json()["error"]["code"] == "not_applied"
+    assert len(service.asked) == 1
+
+
 @pytest.mark.parametrize("role", ["system", "assistant"])
 def test_an_edit_has_one_message_of_the_user(role: str) -> None:
     with answering() as (client, _):

@@ -154,6 +154,20 @@ def test_a_block_that_is_shown_is_replaced_to_its_end(snippet: str, expected: st
     assert applied(BRACES, snippet) == expected
 
 
+@pytest.mark.parametrize(
+    ("original", "snippet", "expected"),
+    [
+        ("a = 1\nb = 2\nc = 3", "a = 1\nc = 3", None),  # a line left out, or two that were not shown?
+        ("a = 1\nb = 2\nc = 3", "a = 1\n# ...\nc = 4", None),
+        ("def f(a):\n    x = a\n    return x", "    return x + 1", None),  # a part, not the file
+        ("    a = 1\n    b = 2", "    a = 2", "    a = 2"),
+        ("def f(a):\n    x = a\n    y = a\n    return x", "def f(a):\n    x = a\n    return x", "def f(a):\n    x = a\n    return x"),
+    ],
+)
+def test_no_line_is_doubled_and_no_file_replaced_by_a_part(original: str, snippet: str, expected: str | None) -> None:
+    assert applied(original, snippet) == expected
+
+
 def test_what_may_be_all_of_a_block_or_an_addition_is_not_guessed() -> None:
     assert applied("class A:\n    x = 1\n\n    def f(self):\n        return 1\n", "class A:\n    x = 1\n    y = 2\n") is None
 
