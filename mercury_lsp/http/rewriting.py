@@ -24,8 +24,9 @@ async def rewritten(request: RewriteRequest, facts: Facts, work: Work, ask: Ask)
 
     `work` says all but the task. The model sees and writes lines that end in `\\n`; the region keeps its own.
     """
-    text, answer = await _rewritten(_in_lf(request), facts, work, ask)
-    if text == lf(request.region):
+    seen = _in_lf(request)
+    text, answer = await _rewritten(seen, facts, work, ask)
+    if text == seen.region:
         return request.region, answer
     return (text.replace("\n", "\r\n") if "\r\n" in request.region else text), answer
 
